@@ -25,7 +25,7 @@ const functions = {
   listPending: () => Array.from(pending, view),
   async resume(id, answers) {
     const call = pending.get(id)
-    if (call === undefined) throw new Error('This question is not open any more')
+    if (call === undefined) throw new Error('This question is no longer open')
     // No second answer while the call runs. A call that fails can be answered again, unless the user declined.
     pending.delete(id)
     try {

@@ -26,7 +26,7 @@ test('an instance is configured by its environment alone', () => {
   })
 })
 
-test('a key is replaced while calls are under way: the first one seals, all of them open', async () => {
+test('a key is rotated while calls run: the first key seals, and all of them open', async () => {
   const claims = { purpose: 'test' }
   const [before, both, after] = [older, whole.STATE_KEYS, newer].map(
     (keys) => readConfiguration({ STATE_KEYS: keys }).state,

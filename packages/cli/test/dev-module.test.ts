@@ -98,7 +98,7 @@ describe('a module', () => {
     await runCopiedTest(copied ?? '')
   })
 
-  test('goes on serving when one process is killed, which is then replaced', async () => {
+  test('keeps serving when one process is killed, and starts another one', async () => {
     const { seq } = dev
     const before = dev.pids
     await dev.post('fault', { kind: 'kill' })

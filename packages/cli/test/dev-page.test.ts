@@ -93,7 +93,7 @@ describeNeeding('chromium', 'the page of mcpx dev', (executablePath) => {
       await tab.close()
     })
 
-    test('a fault is armed by its button, and what it has shown stands above the messages', async () => {
+    test('a fault is armed by its button, and its explanation is shown above the messages', async () => {
       const { tab, complaints } = await open(dev)
       await tab.getByRole('button', { name: 'pay Pays' }).click()
       await tab.getByLabel('Id').fill('1')

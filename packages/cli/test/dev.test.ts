@@ -90,7 +90,7 @@ describe.each(['http', 'stdio'] as const)('a server over %s', (transport) => {
     ['lose', 'pay', { status: 'failed', acts: 1, keys: 1 }, 'may have acted'],
     ['lose', 'put', { status: 'done', acts: 2, keys: 1 }, 'sent it again, with the same idempotency key'],
     ['twice', 'pay', { status: 'done', acts: 2, keys: 1 }, 'the same request twice'],
-    ['later', 'pay', { status: 'done', acts: 1, keys: 1 }, 'was late, and in time'],
+    ['later', 'pay', { status: 'done', acts: 1, keys: 1 }, 'was late, but still in time'],
   ] as const)('the fault "%s" of the tool %s', async (kind, tool, expected, lesson) => {
     await dev.post('fault', { kind, delayMs: 20 })
     const id = await dev.call(tool, { id: 1 })

@@ -6,7 +6,7 @@ afterEach(() => {
   else Object.defineProperty(process.stdin, 'isTTY', descriptor)
 })
 
-test('the program of the README says what it needs where there is no terminal', async () => {
+test('the program of the README asks for a terminal when it has none', async () => {
   const printed = vi.spyOn(console, 'log').mockImplementation(() => {})
   Object.defineProperty(process.stdin, 'isTTY', { value: false, configurable: true })
   await import('../examples/quick-start.ts')

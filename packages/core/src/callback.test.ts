@@ -48,7 +48,7 @@ test.each(failingFunctions)(
   },
 )
 
-test('a promise is no answer of a function that must answer at once, and its rejection ends nothing [ROB-003]', () => {
+test('a promise is refused where a function must answer at once, and its rejection is caught [ROB-003]', () => {
   expect(() => requireSync('visibleTo', Promise.reject(failure))).toThrow('visibleTo returned a promise')
   expect(requireSync('visibleTo', false)).toBe(false)
 })

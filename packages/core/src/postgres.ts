@@ -96,7 +96,7 @@ export function postgresBus(database: string | PostgresPool, options: PostgresBu
     () =>
       new BusError(
         'unavailable',
-        `${maxWaitingCharacters} characters of changes wait for PostgreSQL already: publish fewer`,
+        `${maxWaitingCharacters} characters of changes already wait for PostgreSQL: publish fewer`,
       ),
   )
   const bus = createNetworkBus(

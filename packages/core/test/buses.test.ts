@@ -65,7 +65,7 @@ describeNeeding('redis', 'the bus over Redis', (program) => {
     )
   })
 
-  test('a bus at a URL hears a bus over a client, and closes its own client alone', async () => {
+  test('a bus at a URL receives changes of a bus over a client, and closes only its own client', async () => {
     await hearsAndCloses(redisBus(server.url, { channel: 'url' }), redisBus(client, { channel: 'url' }))
     expect(client.isReady).toBe(true)
   })
@@ -125,7 +125,7 @@ describe('the bus over PostgreSQL', () => {
     },
   )
 
-  test('a bus at a URL hears a bus over a pool, and closes its own pool alone', async () => {
+  test('a bus at a URL receives changes of a bus over a pool, and closes only its own pool', async () => {
     await hearsAndCloses(postgresBus(server.url, { channel: 'url' }), postgresBus(pool, { channel: 'url' }))
     expect((await pool.query('SELECT 1')).rows).toHaveLength(1)
   })

@@ -142,9 +142,9 @@ describe('output', () => {
       'a response that breaks its schema',
       reply('{"n":"x"}', 'application/json'),
       true,
-      'The request was made, and its response breaks the schema of the document:\n/n: ',
+      'The request was made, and its response does not match the schema of the document:\n/n: ',
     ],
-    ['a response without JSON', reply(null, '', { status: 204 }), true, 'breaks the schema of the document'],
+    ['a response without JSON', reply(null, '', { status: 204 }), true, 'does not match the schema of the document'],
   ])('%s', async (_, answer, isError, text) => {
     const result = await callTool(document, {}, { answer, options })
     expect(result.isError).toBe(isError)

@@ -32,7 +32,7 @@ describe('a request that must be confirmed', () => {
     expect(requests.map(({ method }) => method)).toEqual(['DELETE'])
   })
 
-  test('shows the beginning of the body, without characters that nobody sees', async () => {
+  test('shows the beginning of the body, without invisible characters', async () => {
     const { questions } = await callTool(replace, { body: `\u202E${'x'.repeat(500)}` }, { options: everything })
     expect(questions).toEqual([`PUT /things\n"${'x'.repeat(298)}…`])
   })

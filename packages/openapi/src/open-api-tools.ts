@@ -89,7 +89,7 @@ function logRefused(outcomes: readonly PlanOutcome[], log: Log): void {
   )
   if (lines.length === 0) return
   const more = lines.length > maxShownOperations ? `; and ${lines.length - maxShownOperations} more` : ''
-  const message = `Operations that are no tools: ${lines.slice(0, maxShownOperations).join('; ')}${more}`
+  const message = `Operations that are not tools: ${lines.slice(0, maxShownOperations).join('; ')}${more}`
   log({ level: 'warn', code: 'operation_refused', message })
 }
 

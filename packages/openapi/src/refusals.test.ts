@@ -32,7 +32,7 @@ const rows: readonly (readonly [feature: string, document: JsonObject, reason: s
     documentOf(toCircle),
     'its reference "#/components/parameters/q" names nothing in the document',
   ],
-  ['a circle', documentOf(toCircle, circle), 'has references that lead in a circle'],
+  ['a circle', documentOf(toCircle, circle), 'has references that form a cycle'],
   ['the style label', parameter({ ...inPath, style: 'label' }, byId), 'the parameter "id" has the style label'],
   ['the style matrix', parameter({ ...inPath, style: 'matrix' }, byId), 'the parameter "id" has the style matrix'],
   ['a required cookie', parameter({ in: 'cookie', required: true }), 'requires the cookie "q"'],
@@ -69,7 +69,7 @@ describe('operations that are no tools', () => {
     const document = { openapi: '3.1.0', paths: { '/a': { get: { parameters: [7] } }, '/b': { get: {} } } }
     const tools = openApiTools(document, { url: apiUrl, log: ({ message }) => logged.push(message) })
     expect(tools.map(({ name }) => name)).toEqual(['get_b'])
-    expect(logged).toEqual(['Operations that are no tools: GET /a has a part that is no object'])
+    expect(logged).toEqual(['Operations that are not tools: GET /a has a part that is not an object'])
   })
 
   test.each([

@@ -122,7 +122,7 @@ describe('each feature of OpenAPI is sent as it describes', () => {
     expect(file instanceof File ? new Uint8Array(await file.arrayBuffer()) : file).toEqual(new Uint8Array([0, 1, 255]))
   })
 
-  test('what the author fixes is sent, is no argument, and is in no question', async () => {
+  test('a value that the author fixes is sent, and appears in neither arguments nor questions', async () => {
     const parameters = [
       { name: 'v', in: 'query', required: true },
       { name: 'X-Key', in: 'header', required: true },
@@ -133,7 +133,7 @@ describe('each feature of OpenAPI is sent as it describes', () => {
     expect(questions).toEqual(['DELETE /things'])
   })
 
-  test('headers that the credential and the client write, and keys of the document, are no arguments', async () => {
+  test('headers of the credential and the client, and keys of the document, are not arguments', async () => {
     const names = ['Authorization', 'Accept', 'Content-Type', 'Mcp-Name', 'Sec-Fetch-Site', 'X-Key']
     const parameters = names.map((name) => ({ name, in: 'header' }))
     const components = { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'x-key' } } }

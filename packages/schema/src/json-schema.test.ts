@@ -13,7 +13,7 @@ describe('a schema that cannot be trusted', () => {
     [{ properties: { a: { $ref: 'file:///etc/passwd' } } }, 'leaves the schema'],
     [{ $ref: '#/$defs/nowhere' }, 'leads to no schema'],
     [{ $schema: 'https://json-schema.org/draft/2019-09/schema' }, 'is not supported'],
-    [{ $ref: '#' }, 'go round without end'],
+    [{ $ref: '#' }, 'form a cycle'],
     [{ pattern: '(' }, 'not a regular expression'],
   ])('%j does not compile, and the error has the reason [BAS-039 BAS-041 BAS-044]', (schema, reason) => {
     expect(() => compileJsonSchema(schema)).toThrow(
@@ -59,7 +59,7 @@ describe('a schema that cannot be trusted', () => {
     fetch.mockRestore()
   })
 
-  test('is neither changed nor needed any more, and may be frozen', () => {
+  test('is not changed and not needed after compiling, and may be frozen', () => {
     const schema = Object.freeze({ type: 'object', properties: Object.freeze({ a: Object.freeze({ $ref: '#' }) }) })
     const before = Object.getOwnPropertyNames(schema)
     expect(compileJsonSchema(schema)({ a: { a: 1 } })).toHaveLength(1)
@@ -131,7 +131,7 @@ describe('the work is bounded [BAS-045]', () => {
     expect(compileJsonSchema({ items })(Array(50_000).fill('w49999'))).toEqual(tooLarge)
   })
 
-  test('and 90,000 plain items are no matter', () => {
+  test('and 90,000 plain items stay within the bound', () => {
     const validate = compileJsonSchema({ items: { type: 'object', properties: { a: { type: 'number' } } } })
     expect(validate(Array(45_000).fill({ a: 1 }))).toEqual([])
   })

@@ -274,7 +274,7 @@ describe('one server for everybody', () => {
   })
 })
 
-test('the server itself says what it is, and cannot be changed', () => {
+test('the server object has its name and version, and is frozen', () => {
   expect(whole.info).toEqual(about)
   expect(Object.isFrozen(whole.info)).toBe(true)
 })

@@ -44,7 +44,7 @@ function holdsQuotas(make: (quota: OwnerQuota) => StateStore, connections = 1): 
     expect(error).toMatchObject({
       code: 'quota',
       detail: expect.stringMatching(
-        /has enough of one owner \(maxEntriesPerOwner: it keeps 4 values; the limit is 4\): try again in \d+ ms$/,
+        /has reached the limit of one owner \(maxEntriesPerOwner: it keeps 4 values; the limit is 4\): try again in \d+ ms$/,
       ),
       quota: { limit: 'states', max: 4 },
     })

@@ -156,7 +156,7 @@ describe('the memory store', () => {
     const refused = {
       code: 'quota',
       detail:
-        'The store in memory has enough of one owner (maxEntriesPerOwner: it keeps 4 values; the limit is 4): try again in 50 ms',
+        'The store in memory has reached the limit of one owner (maxEntriesPerOwner: it keeps 4 values; the limit is 4): try again in 50 ms',
       quota: { limit: 'states', max: 4 },
       retryAfterMs: 50,
     }

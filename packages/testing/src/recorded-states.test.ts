@@ -55,7 +55,7 @@ const call: RecordedCall = {
 }
 const calls = { ask: call }
 
-test('states are recorded where there is no file, as readable JSON, and continued from then on', async () => {
+test('missing states are recorded as readable JSON, and continued by later runs', async () => {
   expect(await checkRecordedStates(version(), { folder, calls })).toEqual([
     { call: 'ask', isRecorded: true, states: [] },
   ])
@@ -136,7 +136,7 @@ test('every call is recorded anew when that is asked for', async () => {
 test('what cannot be recorded or read is said, with what to do', async () => {
   await expect(checkRecordedStates(version(), { folder, calls, record: 'none' })).rejects.toThrow("record: 'missing'")
   await writeFile(join(folder, 'ask.json'), '{')
-  await expect(checkRecordedStates(version(), { folder, calls })).rejects.toThrow("record it anew with record: 'all'")
+  await expect(checkRecordedStates(version(), { folder, calls })).rejects.toThrow("record it again with record: 'all'")
   await expect(checkRecordedStates(version(), { folder, calls: { '../up': call } })).rejects.toThrow('a file name')
   await expect(checkRecordedStates(version(), { folder, calls: { none: { answers: {} } } })).rejects.toThrow(
     'names a tool',

@@ -132,7 +132,7 @@ async function readRecording(path: string): Promise<Recording | undefined> {
     throw error
   }
   const createRecordingError = (reason: string, cause?: unknown): TestingError =>
-    new TestingError('usage', `${path} ${reason}: record it anew with record: 'all'`, { cause })
+    new TestingError('usage', `${path} ${reason}: record it again with record: 'all'`, { cause })
   let recording: unknown
   try {
     recording = JSON.parse(text)
@@ -166,7 +166,7 @@ async function recordStates(factory: ServerFactory, call: RecordedCall): Promise
       states.push({ pending: pendingCall, sealed: sealedValue })
       round = await round.resume(await answerQuestions(pendingCall, answerRegistry), manyRounds)
     }
-    if (states.length === 0) throw new TestingError('usage', 'The call asks nothing, so that it leaves no state')
+    if (states.length === 0) throw new TestingError('usage', 'The call asks nothing, so it leaves no state')
     const { name, version } = client.instances[0]?.info ?? { name: '', version: '' }
     const recordedAt = new Date(now).toISOString()
     return { server: { name, version }, recordedAt, states, result: toComparableContent(round.result) }

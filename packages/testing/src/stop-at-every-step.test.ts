@@ -55,7 +55,7 @@ test('a call is stopped after each step and each checkpoint, and another instanc
   expect(instances).toEqual([1, 3, 3, 3, 3])
 })
 
-test('a handler that keeps something between its steps is found out, by the step', async () => {
+test('a handler that keeps state between its steps is reported with the step', async () => {
   const forgetful = tool('forgetful', {
     description: 'Counts in a variable',
     async run(_, ctx) {
@@ -99,7 +99,7 @@ test('steps that run side by side are recorded together, and none is done twice'
   }
 })
 
-test('what an instance keeps for itself is found out', async () => {
+test('state that an instance keeps in memory is reported', async () => {
   const check = stopAtEveryStep(
     (kit) => {
       const seen: number[] = []
@@ -150,7 +150,7 @@ test('a call that fails has an outcome, too', async () => {
   expect(outcome).toMatchObject({ error: { name: 'ClientError', code: -32021 } })
 })
 
-test('a check that could not fail is no check', async () => {
+test('a check that could not fail is refused', async () => {
   const plain = tool('plain', { description: 'Has no step', run: () => 'done' })
   const make = (kit: ServerKit) => createServer({ ...definition, tools: [plain], ...kit })
   await expect(stopAtEveryStep(make, { call: (client) => client.callTool('plain') })).rejects.toMatchObject({
@@ -163,7 +163,7 @@ test('a check that could not fail is no check', async () => {
   ).rejects.toMatchObject({ code: 'kit_unused' })
 })
 
-test('an answer that is missing is no outcome', async () => {
+test('a missing answer is an error, and not an outcome to compare', async () => {
   const check = stopAtEveryStep((kit) => createServer({ ...definition, ...kit }), {
     call: (client) => client.callTool('transfer'),
   })

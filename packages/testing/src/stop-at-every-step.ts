@@ -87,7 +87,7 @@ export async function stopAtEveryStep<S extends Server>(
 function differenceError(step: number, { stoppedStep }: Execution, difference: string): TestingError {
   const targetText =
     stoppedStep === undefined ? '' : ` of "${stoppedStep.target}" (recorded: ${stoppedStep.recordedKeys.join(', ')})`
-  const reason = `stopped after step ${step}${targetText}, the calls end in another way: ${difference}`
+  const reason = `stopped after step ${step}${targetText}, the calls end differently: ${difference}`
   return new TestingError('outcome_differs', reason)
 }
 

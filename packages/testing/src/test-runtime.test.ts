@@ -17,7 +17,7 @@ test('timers fire in the order in which they are due, those of one moment as the
   expect(fired.at(-1)).toBe('c@30')
 })
 
-test('a timer that is set by what another one led to fires within the same advance', async () => {
+test('a timer that a fired timer sets fires within the same advance', async () => {
   const runtime = testRuntime({ now: 0 })
   const times: number[] = []
   const sleep = (ms: number) => new Promise<void>((resolve) => void runtime.setTimeout(resolve, ms))

@@ -60,7 +60,7 @@ describe('lines', () => {
     expect(receive([Buffer.from('one\ntwo')])).toEqual({ lines: ['one', 'two'], flaws: [] })
   })
 
-  test('are refused when they are no UTF-8, and the next one is heard [TRI-001]', () => {
+  test('are refused when they are not UTF-8, and the next line is read [TRI-001]', () => {
     const chunk = Buffer.concat([Buffer.from('a\n'), Buffer.from([0x22, 0xff, 0xfe, 0x22, 0x0a]), Buffer.from('b\n')])
     const { lines, flaws } = receive([chunk])
     expect(lines).toEqual(['a', 'b'])

@@ -41,7 +41,7 @@ describe('a server in a process of its own', () => {
     expect(pids).toEqual(Array(3).fill(String(connection.process.pid)))
   })
 
-  test('gets its arguments as they are, and few variables besides what it is given', async () => {
+  test('gets its arguments unchanged, and few variables besides those of its options', async () => {
     const args = ['two words', '$(touch x)', '; exit 1', '"', "'", '%PATH%', '*', '']
     process.env['A_SECRET_OF_OURS'] = 'hunter2'
     await using connection = toServer({ args: [programs.path('server'), ...args], env: { GIVEN: 'x' }, cwd: '/' })
@@ -72,7 +72,7 @@ describe('a server in a process of its own', () => {
     expect(lines).toEqual(['waiting', 'cancelled: enough'])
   })
 
-  test('may say what it likes on stderr [STD-002]', async () => {
+  test('may write anything to stderr [STD-002]', async () => {
     const lines: string[] = []
     const source = `console.error('fatal error'); console.error('x'.repeat(20000)); ${answering}`
     await using connection = toScript(source, { stderr: (line) => lines.push(line) })
@@ -219,7 +219,7 @@ describe('closing a connection', () => {
     expect(connection.process.pid).toBeUndefined()
   })
 
-  test('fails running calls, and starts nothing any more', async () => {
+  test('fails running calls, and starts no other process', async () => {
     const hanging = createGate()
     const connection = toServer({ stderr: () => hanging.open() })
     const call = createClient(connection, me).callTool('hangs')

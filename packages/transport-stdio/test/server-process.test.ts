@@ -99,7 +99,7 @@ describe('a server on stdin and stdout', () => {
     expect(await ended).toMatchObject({ signal: 'SIGTERM' })
   })
 
-  test('exits when its output has no reader any more, without a crash', async () => {
+  test('exits without a crash when nothing reads its output', async () => {
     const { child, peer, ended } = run()
     peer.say(call(1, 'pid'))
     await peer.next()

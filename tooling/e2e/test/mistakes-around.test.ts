@@ -80,7 +80,7 @@ const around: readonly (readonly [string, Act, RegExp])[] = [
     () => serveHttp(createServer(info), untyped(3000)),
     /serveHttp takes an object of options, and was given a number/,
   ],
-  ['no scheme', () => connectHttp('my-server/mcp'), /"my-server\/mcp" is no URL; write one, as in http:\/\//],
+  ['no scheme', () => connectHttp('my-server/mcp'), /"my-server\/mcp" is not a URL; write one, as in http:\/\//],
   [
     'arguments as a text',
     () => connectStdio({ command: 'node', args: untyped('server.mjs') }),

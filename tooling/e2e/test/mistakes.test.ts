@@ -131,7 +131,7 @@ const atCall: readonly (readonly [string, Act, RegExp])[] = [
   [
     'a message that changes between runs',
     call((ctx: Ctx) => ctx.elicit('name', { ...question, message: `${(runCount += 1)}` }).then(run)),
-    /"x" asks "name" another way in every run: keep times and random values out of messages/,
+    /"x" asks "name" differently in every run: keep times and random values out of messages/,
   ],
   [
     'a step key used twice',
@@ -174,7 +174,7 @@ const atCall: readonly (readonly [string, Act, RegExp])[] = [
       {},
       { strictReplay: false },
     ),
-    /did not come to its step "s" when it ran again: in each run, decide by/,
+    /did not reach its step "s" when it ran again: in each run, decide by/,
   ],
   [
     'a new question key in each run',

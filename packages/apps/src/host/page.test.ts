@@ -34,7 +34,7 @@ test('a policy allows the origins that the page declares [APP-016]', () => {
   expect(policy).toContain(`frame-src ${c}; base-uri ${d};`)
 })
 
-test('a policy leaves out what is no origin [APP-016]', () => {
+test('a policy leaves out values that are not origins [APP-016]', () => {
   const connectDomains = ['https://a.example; script-src *', 'https://b.example', '*', '"><script>', 7]
   const policy = readWith({ connectDomains, resourceDomains: 'https://c.example' })
   expect(policy).toContain("connect-src https://b.example; frame-src 'none'")
@@ -47,7 +47,7 @@ test('a page can be Base64', () => {
   expect(page.html).toContain('<p>Größe')
 })
 
-test('a resource of another type is no page', () => {
+test('a resource of another type is not a page', () => {
   expect(() => read({ mimeType: 'text/html' })).toThrow(`has the type text/html; a page has ${mimeType}`)
 })
 

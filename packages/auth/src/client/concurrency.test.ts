@@ -112,7 +112,7 @@ describe('A call that is given up while a person logs in', () => {
     expect(w.browser.visited).toHaveLength(1)
   })
 
-  test('because its connection closes ends the login, for which no call waits any more', async () => {
+  test('because its connection closes ends the login when no other call waits for it', async () => {
     await using w = await createTestEnvironment()
     const [isVisiting, isEnded] = [createGate(), createGate<unknown>()]
     const redirect = {

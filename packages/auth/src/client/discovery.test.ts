@@ -216,7 +216,7 @@ describe('The client id', () => {
     expect(first?.headers.authorization).toBe(`Basic ${btoa('registered:a-secret')}`)
   })
 
-  test('is registered as what it is: native or web, with refresh tokens, without scopes [AUT-048 AUR-012 AUR-013]', async () => {
+  test('is registered as native or web, with refresh tokens, without scopes [AUT-048 AUR-012 AUR-013]', async () => {
     await using w = await createTestEnvironment()
     w.resource.metadata['scopes_supported'] = ['read']
     await callWithAuth(w.resource.url, w.createOAuth())

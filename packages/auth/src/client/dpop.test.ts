@@ -297,7 +297,7 @@ describe('An authorization server without DPoP', () => {
   })
 })
 
-test('A proof that the server refuses is no reason for a new login', async () => {
+test('a proof that the server refuses does not start a new login', async () => {
   await using w = await dpopWorld()
   refuseTokens(w, () => ({ 'www-authenticate': 'DPoP error="invalid_dpop_proof"' }))
   const error = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop() })))

@@ -117,7 +117,7 @@ function createIdentityExchange({
 function toIdentityAssertion(identity: string | IdentityAssertion): IdentityAssertion {
   const assertion = typeof identity === 'string' ? { token: identity, type: 'id_token' as const } : identity
   if (assertion.token !== '') return assertion
-  throw new AuthError('client_needed', '`identity` returned an empty token: the person has to log in at the provider')
+  throw new AuthError('client_needed', '`identity` returned an empty token: the user must log in at the provider')
 }
 
 function createIdJagFields(
@@ -145,7 +145,7 @@ function createIdentityServerFinder({
 }
 
 function checkProviderUrl(text: string): void {
-  if (!URL.canParse(text)) throw new TypeError(`\`idp\` has ${JSON.stringify(text)}, which is no absolute URL`)
+  if (!URL.canParse(text)) throw new TypeError(`\`idp\` has ${JSON.stringify(text)}, which is not an absolute URL`)
   try {
     parseSafeUrl(text, new URL(text), '`idp`')
   } catch (error) {

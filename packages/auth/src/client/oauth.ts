@@ -96,7 +96,7 @@ async function revokeTokens(
     // RFC 7009, section 2.2.1: a server may be unable to revoke an access token that is a JWT; it stays valid until it
     // expires. A server that does not know the client has no token of it.
     if (isUnknownClient(cause) || (isAuthError(cause) && cause.error === 'unsupported_token_type')) return
-    const message = 'The tokens are forgotten here, and may be valid until they end: they could not be revoked'
+    const message = 'The tokens were deleted here but could not be revoked: they may be valid until they expire'
     throw new AuthError('server_unavailable', message, { issuer, cause })
   }
 }

@@ -44,7 +44,7 @@ export async function takePendingLogin(
       })
     : undefined
   if (login !== undefined && login.expiresAt > now()) return { ...login, state, responseUrl: answerUrl }
-  throw new AuthError('response_invalid', 'The response belongs to no pending login: begin the login anew')
+  throw new AuthError('response_invalid', 'No login is pending for this response: start the login again')
 }
 
 /**

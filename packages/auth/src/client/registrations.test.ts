@@ -153,7 +153,7 @@ describe('An authorization server that has forgotten the client', () => {
     expect(new Set(w.browser.visited.map((url) => url.searchParams.get('client_id'))).size).toBe(1)
   })
 
-  test('is no reason to fail for a logout, which revokes nothing there', async () => {
+  test('does not make a logout fail, which revokes nothing there', async () => {
     await using w = await createTestEnvironment()
     const auth = w.createOAuth()
     await callWithAuth(w.resource.url, auth)

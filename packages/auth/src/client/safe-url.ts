@@ -7,7 +7,7 @@ import { AuthError } from './auth-error.ts'
  */
 export function parseSafeUrl(text: string, sourceUrl: URL, label: string): URL {
   const url = text.length <= maxUrlLength && URL.canParse(text) ? new URL(text) : undefined
-  const problem = url === undefined ? 'which is no absolute URL' : findUrlProblem(url, sourceUrl)
+  const problem = url === undefined ? 'which is not an absolute URL' : findUrlProblem(url, sourceUrl)
   if (url === undefined || problem !== undefined) {
     throw new AuthError('unsafe_url', `${label} is ${quoteText(text)}, ${problem}`)
   }

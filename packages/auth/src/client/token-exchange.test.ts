@@ -191,7 +191,7 @@ test('the tokens of a caller without calls for ten minutes are dropped', async (
   expect(source(ada.principal)).not.toBe(auth)
 })
 
-test('a result that is no access token is not used', async () => {
+test('a result that is not an access token is not used', async () => {
   await using w = await createExchangeWorld()
   const { principal } = await w.arrive()
   const body = { access_token: 'canary-other', issued_token_type: accessTokenType, token_type: 'N_A' }

@@ -22,7 +22,7 @@ export async function readTokenResponse(response: Response, issuer: string): Pro
   const { access_token: accessToken, token_type: tokenType, refresh_token: refreshToken } = fields
   if (!response.ok || typeof accessToken !== 'string') throw createRejection(response, fields, issuer)
   // RFC 6750, section 2.1: no header could carry a token with other characters.
-  if (!/^[\x21-\x7e]+$/.test(accessToken)) throw createUnusableError(issuer, 'the access token is no token')
+  if (!/^[\x21-\x7e]+$/.test(accessToken)) throw createUnusableError(issuer, 'the access token is not well-formed')
   if (typeof tokenType !== 'string') throw createUnusableError(issuer, 'it has no token_type, such as "Bearer"')
   const { expires_in: expiresIn, issued_token_type: issuedTokenType } = fields
   return {

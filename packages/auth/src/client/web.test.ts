@@ -64,7 +64,7 @@ describe('A page', () => {
 })
 
 describe('authorizedFetch', () => {
-  test('logs in where it has to, and sends the token of the endpoint', async () => {
+  test('logs in where the server requires it, and sends the token of the endpoint', async () => {
     await using w = await createTestEnvironment()
     const auth = w.createOAuth()
     await callWithAuth(w.resource.url, auth)

@@ -76,7 +76,7 @@ export class LoginFlow {
       }
       const scopes = isRefused ? undefined : request.scopes
       const url = await tickets.createLink({ user, endpoint: endpoint.href, scopes })
-      throw new AuthError('authorization_needed', 'The user has to log in at the upstream', { url })
+      throw new AuthError('authorization_needed', 'The user must log in at the upstream', { url })
     })
     if ((await authorizer.storedCredentials.load(endpoint)) === undefined)
       return { loginUrl: (await tickets.createLink({ user, endpoint: endpoint.href, scopes: undefined })).href }

@@ -56,7 +56,7 @@ export class LoginPages {
       return { ...pages.done, cookie: this.#createCookie(name, '', 0) }
     }
     if (await flow.isSameUser(login, answerUrl)) return this.#begin({ ...login, stage: 'grant' })
-    const message = 'The login of a user was opened by a person who is another user, or none'
+    const message = 'A login page was opened by someone other than the user whom it is for'
     this.#options.log({ level: 'warn', code: 'login_refused', principal: login.user.subject, message })
     return pages.otherUser
   }

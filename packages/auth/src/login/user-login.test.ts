@@ -16,7 +16,7 @@ import { callWithAuth, completeResponse, rejectionOf } from '../testing/world.ts
 
 const authOf = async (instance: LoginInstance, { userOf }: LoginWorld, subject: string): Promise<HttpAuthorizer> => {
   const found = await instance.find(userOf(subject))
-  if ('loginUrl' in found) throw new Error('The user has to log in')
+  if ('loginUrl' in found) throw new Error('The user must log in')
   return found
 }
 

@@ -59,7 +59,7 @@ export async function verifyBinding(
   const { jkt, certificateThumbprint } = binding ?? {}
   // RFC 9449, section 7.1: a token that is bound to a key needs the scheme DPoP, and any other token the scheme Bearer.
   if ((scheme === 'dpop') !== (jkt !== undefined))
-    throw new TokenError('wrong_scheme', `The token does not belong behind the scheme ${scheme}`)
+    throw new TokenError('wrong_scheme', `The token must not be sent with the scheme ${scheme}`)
   if (jkt === undefined && isProofRequired) throw new TokenError('wrong_scheme', 'The token is bound to no key')
   if (certificateThumbprint !== undefined)
     await checkCertificate(certificateThumbprint, requireSync('certificateOf', certificateOf?.(request)))

@@ -107,9 +107,9 @@ async function verifyProof(proof: string, jkt: string): Promise<JWTPayload> {
     const { payload } = await jwtVerify(proof, EmbeddedJWK, options)
     if (jwk !== undefined && (await calculateJwkThumbprint(jwk)) === jkt) return payload
   } catch {
-    throw createInvalidProofError('The proof is no JWT of type dpop+jwt that is signed with the key in it')
+    throw createInvalidProofError('The proof is not a JWT of type dpop+jwt, signed with the key in its header')
   }
-  throw createInvalidProofError('The proof is of another key than the token')
+  throw createInvalidProofError('The proof is signed with another key than the token is bound to')
 }
 
 async function checkProofClaims(

@@ -98,11 +98,11 @@ function findIssuer(
   const iss = readClaimedIssuer(token)
   if (iss === undefined) {
     if (opaqueTokenIssuer !== undefined) return opaqueTokenIssuer
-    throw new TokenError('malformed', 'The token is no JWT with an issuer, and no issuer has introspection')
+    throw new TokenError('malformed', 'The token is not a JWT with an issuer, and no issuer has introspection')
   }
   const issuer = issuers.get(iss)
   if (issuer !== undefined) return issuer
-  throw new TokenError('unknown_issuer', `The token says that it is of ${quoteText(iss)}, which is not in issuers`)
+  throw new TokenError('unknown_issuer', `The token names the issuer ${quoteText(iss)}, which is not in issuers`)
 }
 
 function readClaimedIssuer(token: string): string | undefined {

@@ -282,7 +282,7 @@ test('the metadata is public JSON at the path of the resource and at the root [A
   }
 })
 
-test('offline_access is in no challenge and in no metadata, since it is no scope of the resource [AUT-051]', async () => {
+test('offline_access is left out of challenges and metadata, since it is not a scope of the resource [AUT-051]', async () => {
   await using server = await createProtectedServer({ supportedScopes: ['offline_access'] })
   const documents = JSON.stringify(server.auth.documents)
   expect([documents.includes('offline_access'), documents.includes('scopes_supported')]).toEqual([false, false])

@@ -44,7 +44,7 @@ export async function verifyJwt(token: string, requirements: JwtRequirements): P
     )
   const type = typeof header.typ === 'string' ? header.typ.toLowerCase() : header.typ
   if (!accessTokenTypes.has(type))
-    throw new TokenError('unsupported_type', `The token is of type ${quoteText(header.typ)}, and no access token`)
+    throw new TokenError('unsupported_type', `The token is of type ${quoteText(header.typ)}, not an access token`)
   const keys = await requirements.findKeys(header, requirements.context)
   return verifyWithKeys(keys, token, requirements)
 }
@@ -87,7 +87,7 @@ async function verifyWithKeys(
 
 function parseClaims(payload: unknown): JsonObject {
   if (isJsonObject(payload)) return payload
-  throw new TokenError('malformed', 'The claims of the token are no JSON object')
+  throw new TokenError('malformed', 'The claims of the token are not a JSON object')
 }
 
 const tokenErrorCodes: Readonly<Record<string, TokenErrorCode>> = {

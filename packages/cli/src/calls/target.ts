@@ -7,7 +7,7 @@ export type ServerTarget = URL | { readonly command: string; readonly args: read
 export function parseTargetText(text: string): ServerTarget {
   if (/^https?:\/\//i.test(text)) {
     if (URL.canParse(text)) return new URL(text)
-    throw new CliError('usage', `"${text}" is no URL`)
+    throw new CliError('usage', `"${text}" is not a URL`)
   }
   const [command, ...args] = Array.from(text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g), ([, ...groups]) =>
     groups.find((group) => group !== undefined),

@@ -32,7 +32,7 @@ function readMetadataUrl({ headers }: Reply): URL | undefined {
 
 /** A text says why there is no JSON document. */
 async function fetchDocument(target: Target, url: URL): Promise<JsonObject | string> {
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return `${url.protocol} is no address of a document`
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return `${url.protocol} is not the scheme of a document`
   const reply = await sendPlain(target, { method: 'GET', url })
   return (reply.status === 200 && parseJsonObject(reply.text)) || describeReply(reply)
 }
@@ -65,7 +65,7 @@ function isSameResource(resource: string, url: URL): boolean {
 
 async function checkIssuer(target: Target, issuer: unknown): Promise<Finding | undefined> {
   if (typeof issuer !== 'string' || !URL.canParse(issuer))
-    return wrong(`The issuer ${JSON.stringify(issuer)} is no URL.`, 'Write the issuer as its own metadata have it.')
+    return wrong(`The issuer ${JSON.stringify(issuer)} is not a URL.`, 'Write the issuer as its own metadata have it.')
   const reasons: string[] = []
   for (const url of metadataAddresses(new URL(issuer))) {
     const metadata = await fetchDocument(target, url)

@@ -13,7 +13,7 @@ export function checkReach(target: Target): Finding {
     )
   if (discovered.status === 0)
     return wrong(
-      `${url.origin} is not reached: ${describeReply(discovered)}.`,
+      `${url.origin} cannot be reached: ${describeReply(discovered)}.`,
       'Check the address, the port, DNS, the certificate, and that the server runs.',
     )
   if (served !== undefined) return ok(`The endpoint answers in ${Math.round(discovered.ms)} ms.`)

@@ -74,7 +74,7 @@ function parseDoctorTarget(text: string): ServerTarget {
   if (target instanceof URL) return target
   const isAddress = target === undefined || /^[a-z]+:\/\/|^[^\s/]+\.[a-z]+(?::\d+)?(?:\/|$)|^localhost\b/i.test(text)
   if (!isAddress) return target
-  throw new CliError('usage', `"${text}" is no URL; write https://example.com/mcp, or the command after --`)
+  throw new CliError('usage', `"${text}" is not a URL; write https://example.com/mcp, or the command after --`)
 }
 
 const idWidth = Math.max(...checkIds.map((id) => id.length))

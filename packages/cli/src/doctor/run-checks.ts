@@ -69,7 +69,7 @@ export async function runChecks(
 
 async function runCheck(check: Check, target: Target): Promise<Finding> {
   target.signal.throwIfAborted()
-  if (check !== checkReach && !isReached(target)) return skipped('The endpoint is not reached.')
+  if (check !== checkReach && !isReached(target)) return skipped('The endpoint cannot be reached.')
   return check(target)
 }
 

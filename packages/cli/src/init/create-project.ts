@@ -51,7 +51,7 @@ function toPackageName(folderName: string): string {
     .replaceAll(/[^a-z0-9-]+/g, '-')
     .replaceAll(/^-+|(?<!-)-+$/g, '')
     .slice(0, 100)
-  if (name === '') throw new CliError('usage', `"${folderName}" is no name of a package; write letters or digits`)
+  if (name === '') throw new CliError('usage', `"${folderName}" is not a name for a package; write letters or digits`)
   return name
 }
 

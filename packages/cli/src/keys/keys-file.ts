@@ -13,7 +13,7 @@ export async function readKeysFile(path: string): Promise<readonly KeyLine[]> {
   const text = await readFile(path, 'utf8').catch((cause: Error) => {
     throw new CliError('usage', `The keys file cannot be read: ${cause.message}`, { cause })
   })
-  if (text.length > maxFileBytes) throw new CliError('usage', `${path} is larger than a file of keys`)
+  if (text.length > maxFileBytes) throw new CliError('usage', `${path} is too large to be a file of keys`)
   const keys = parseKeyLines(text)
   if (keys.length === 0)
     throw new CliError('usage', `${path} has no keys; make a file with: mcpx keys new --keys-file FILE`)

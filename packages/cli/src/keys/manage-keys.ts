@@ -73,7 +73,7 @@ export async function rotateKeys(
   [step = '']: readonly string[],
 ): Promise<ExitCode> {
   if (step !== 'add' && step !== 'use' && step !== 'drop')
-    throw new CliError('usage', `"${step}" is no step of a rotation; write add, use or drop`)
+    throw new CliError('usage', `"${step}" is not a step of a rotation; write add, use or drop`)
   const keys = await readKeysFile(keysFile)
   await listKeyIds(keys)
   if (step !== 'add' && keys.length === 1)

@@ -118,7 +118,7 @@ test('gateway check plans the document, and sends nothing', async () => {
   expect(out).toContain('absent')
 })
 
-test('openapi lists the tools of a document, and the reason for each operation that is none', async () => {
+test('openapi lists the tools of a document, and the reason why an operation is left out', async () => {
   const broken = { ...paths, '/files': { post: { requestBody: { required: true, content: { 'image/png': {} } } } } }
   await writeFile(join(folder, 'broken.json'), JSON.stringify({ openapi: '3.1.0', paths: broken }))
   const { code, out } = await runCommand(['openapi', join(folder, 'broken.json')])

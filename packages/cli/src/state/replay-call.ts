@@ -77,7 +77,7 @@ async function findOnlyTool(server: Server): Promise<string> {
   const tools = await createClient(server, { name: 'mcpx', version: '1.0.0' }).listTools()
   const [only, ...others] = tools.map(({ name }) => name)
   if (only !== undefined && others.length === 0) return only
-  if (tools.length === 0) throw new CliError('failure', 'The server has no tools, so that no call can be replayed')
+  if (tools.length === 0) throw new CliError('failure', 'The server has no tools, so no call can be replayed')
   throw new CliError('usage', `The server has ${tools.length} tools; name the tool of the call with --tool`)
 }
 

@@ -19,7 +19,7 @@ const maxPageSize = 1000
 
 async function withAdmin<T>(store: string, run: (admin: StoreAdmin) => Promise<T>): Promise<T> {
   if (store === 'memory:')
-    throw new CliError('usage', '"memory:" is in the process of its server alone; use the store of a fleet')
+    throw new CliError('usage', '"memory:" exists in the process of its server only; give the store of a fleet')
   const admin = openAdmin(store)
   try {
     return await run(admin)
@@ -139,7 +139,7 @@ const cancelTexts: Readonly<Record<CancelOutcome, string>> = {
 
 const revokeTexts: Readonly<Record<RevokeOutcome, string>> = {
   unknown: 'does not exist',
-  waiting: 'waits for its client, so that no worker has it',
+  waiting: 'waits for its client, so no worker has it',
   finished: 'had ended before',
   revoked: 'is ready to be claimed by any worker',
 }

@@ -155,7 +155,7 @@ test('several fields are asked one after the other, with any names', async () =>
   ])
 })
 
-test('a server cannot write to the terminal what it likes', async () => {
+test('the text of a server cannot control the terminal', async () => {
   const terminal = fakeTerminal(['name', `x${enter}`])
   await askInTerminal(
     {

@@ -191,7 +191,7 @@ describe('The cache of a client', () => {
 describe('A store', () => {
   const entry = (text: string) => ({ result: { text }, freshUntil: 1 })
 
-  test('forgets what was used least lately when there are too many', () => {
+  test('evicts the least recently used entry when it is full', () => {
     const store = createCacheStore({ maxEntries: 2 }).partition('').entries
     for (const key of ['a', 'b']) store.set(key, entry(key))
     store.get('a')

@@ -86,7 +86,7 @@ describe('The revision', () => {
     expect(new Set(exchange.received.map(({ request }) => request.id)).size).toBe(3)
   })
 
-  test('is an error that names both sides when there is none in common [VER-002]', async () => {
+  test('is an error that names the revisions of both sides when they share none [VER-002]', async () => {
     const exchange = createScriptedExchange(refusing(['2025-11-25']))
     const failure = createClient(exchange, hostInfo).callTool('greet')
     await expect(failure).rejects.toMatchObject({ code: 'unsupported_version', rpc: { code: -32022 } })
@@ -94,7 +94,7 @@ describe('The revision', () => {
     expect(exchange.received).toHaveLength(1)
   })
 
-  test('is not asked for over and over by a server that refuses what it names', async () => {
+  test('is tried twice at a server that refuses the revision that it names, and not more', async () => {
     const data = { supported: ['2026-07-28'], requested: '2026-07-28' }
     const exchange = createScriptedExchange(() => ({ error: { code: -32022, message: 'no', data } }))
     await expect(createClient(exchange, hostInfo).callTool('greet')).rejects.toMatchObject({ code: 'rpc' })

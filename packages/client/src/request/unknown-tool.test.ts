@@ -21,7 +21,7 @@ test('a call of an unknown tool whose server has died fails after one look at th
   expect(exchange.received.map(({ request }) => request.method)).toEqual(['tools/call', 'tools/list'])
 })
 
-test('a call of an unknown tool is sent again after a proxy answered for a server that comes back', async () => {
+test('a call of an unknown tool is sent again when a proxy answered while the server restarted', async () => {
   const away = transportError('HttpError', { code: 'status', status: 502, origin })
   let failures = 4
   const exchange = createScriptedExchange(({ request }) => {

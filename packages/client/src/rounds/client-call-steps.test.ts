@@ -28,7 +28,7 @@ const form = {
 const accept = () => ({ action: 'accept', content: { name: 'Ada' } }) as const
 
 describe('What a call declares for itself', () => {
-  test('goes out with its requests alone, beside what its client declares', async () => {
+  test('is sent with its own requests only, in addition to the capabilities of the client', async () => {
     const exchange = createScriptedExchange(() => createTextResult('hi'))
     const client = createClient(exchange, {
       ...hostInfo,
@@ -99,7 +99,7 @@ describe('A result of a type that the client does not know', () => {
     expect(JSON.stringify([error, String(error)])).not.toContain('a secret')
   })
 
-  test('is none where something else failed', async () => {
+  test('is undefined for any other failure', async () => {
     const client = createClient(
       createScriptedExchange(() => ({ resultType: 'complete', content: 5 })),
       hostInfo,

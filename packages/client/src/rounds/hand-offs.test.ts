@@ -14,7 +14,7 @@ describe('Results with a state and no question', () => {
   const runtime = { ...platformRuntime, setTimeout: (run: () => void) => platformRuntime.setTimeout(run, 0) }
   const quick = { ...answering, runtime }
 
-  test('are no rounds: a call outlives a hundred hand-offs, beside all of its questions [UNA-005 UNA-006]', async () => {
+  test('do not count as rounds: a call may be handed off a hundred times and ask all of its questions [UNA-005 UNA-006]', async () => {
     const questions = Array.from({ length: 10 }, () => createInputRequired({ who: nameFormRequest }, 'q'))
     const exchange = createSequentialExchange(...handOffs(40), ...questions, ...handOffs(60))
     expect(await createClient(exchange, quick).callTool('greet')).toEqual(createTextResult('done'))

@@ -66,7 +66,7 @@ describe('A call by hand', () => {
     expect(asked).toBe(0)
   })
 
-  test('may be asked nothing but to come again', async () => {
+  test('may receive a state and no questions', async () => {
     const exchange = createSequentialExchange(createInputRequired(undefined, 's1'))
     const round = await createClient(exchange, hostInfo).manualRounds.readResource('a:b', { timeoutMs: 5 })
     if (round.status !== 'input_required') throw new Error('nothing was asked')

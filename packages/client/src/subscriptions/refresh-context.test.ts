@@ -37,7 +37,7 @@ test('work that is wanted while it runs is done once more, also when it failed',
   expect(runs).toHaveLength(2)
 })
 
-test('work that is stopped is not begun any more', async () => {
+test('no work begins after the stop', async () => {
   const { clock, runs, soon: debounced } = start()
   debounced.schedule()
   debounced.stop()

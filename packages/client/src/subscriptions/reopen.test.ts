@@ -53,7 +53,7 @@ describe('A stream that ended is opened again', () => {
     await events.return?.()
   })
 
-  test('after a graceful end, which is no error, within a second', async () => {
+  test('within a second after a graceful end, which is not an error', async () => {
     const { exchange, events, clock } = start()
     exchange.last().acknowledge()
     exchange.last().end()
@@ -250,7 +250,7 @@ describe('A subscription is given up', () => {
     expect([clock.waiting, exchange.streams.length]).toEqual([0, 4])
   })
 
-  test('with its stream when it is not to be opened again: a graceful end is no error', async () => {
+  test('with its stream if reopening is off: a graceful end is not an error', async () => {
     const graceful = start({ reopen: false })
     graceful.exchange.last().acknowledge()
     graceful.exchange.last().notify(toolsListChangedMethod)

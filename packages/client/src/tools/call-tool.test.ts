@@ -26,7 +26,7 @@ const serving = (
   createScriptedExchange(({ request }) => (request.method === 'tools/list' ? createToolsPage(tools()) : answer()))
 
 describe('A tool whose header annotations break the rules', () => {
-  test('is a line of the console where there is no log', async () => {
+  test('is written to the console when there is no log', async () => {
     using printed = vi.spyOn(console, 'error').mockImplementation(() => {})
     const exchange = serving(() => [withInput('bad', { a: { type: 'string', 'x-mcp-header': '' } })])
     await createClient(exchange, hostInfo).listTools()

@@ -33,7 +33,7 @@ test('a login has its page, and ends in the state before it', () => {
   expect(seen).toEqual(['login_needed', 'connecting', 'open', 'login_needed', 'open'])
 })
 
-test('the same state is no event, a removed listener gets none, and nothing follows the end', () => {
+test('an unchanged state is not reported, nor any state to a removed listener or after the end', () => {
   const { source, seen, remove } = watch()
   source.open()
   source.open()

@@ -63,7 +63,7 @@ class PinsOnDisk {
     })
     if (this.#edits.length === 1) this.#writing = this.#writing.catch(() => {}).then(() => this.#writeEdits())
     await this.#writing
-    if (result === undefined) throw new Error('The change of the pins was not made')
+    if (result === undefined) throw new Error('The pins were not changed')
     return result.value
   }
 
@@ -104,7 +104,7 @@ async function readPins(path: string): Promise<Pins> {
     throw error
   })
   const value = parseJsonObject(text)
-  if (value === undefined) throw new SyntaxError(`${path} is no JSON object`)
+  if (value === undefined) throw new SyntaxError(`${path} is not a JSON object`)
   return new Map(
     Object.entries(value).flatMap(([upstream, tools]) => (isJsonObject(tools) ? [[upstream, readDigests(tools)]] : [])),
   )

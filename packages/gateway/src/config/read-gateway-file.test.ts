@@ -122,8 +122,8 @@ test.each([
 
 describe('a file is rejected with all problems at once', () => {
   test.each<[string, unknown, readonly string[], Record<string, string>?]>([
-    ['that is not JSON', '{', ['it is no JSON object']],
-    ['that is a list', [], ['it is no JSON object']],
+    ['that is not JSON', '{', ['it is not a JSON object']],
+    ['that is a list', [], ['it is not a JSON object']],
     ['without members', {}, ['name: is missing, of the type string', 'state: ', 'upstreams: ']],
     ['with an unknown member', { ...minimal, upstream: {} }, ['"upstream" (did you mean "upstreams"?); the members']],
     ['named by a method', { ...minimal, state: { keys: { env: 'toString' } } }, ['the variable toString is']],

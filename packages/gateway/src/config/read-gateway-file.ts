@@ -50,7 +50,7 @@ export async function readGatewayFile(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<GatewaySettings> {
   const value = parseJsonObject(await readFile(path, 'utf8'))
-  if (value === undefined) throw new GatewayFileError(path, ['it is no JSON object'])
+  if (value === undefined) throw new GatewayFileError(path, ['it is not a JSON object'])
   const { data, error } = gatewayFile.safeParse(value)
   if (error !== undefined) throw new GatewayFileError(path, describeIssues(error))
   const source = { folder: dirname(resolve(path)), secrets: new SecretReader(dirname(resolve(path)), environment) }

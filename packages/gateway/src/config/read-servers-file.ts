@@ -59,7 +59,7 @@ export async function readServersFile(
 ): Promise<Readonly<Record<string, GatewayUpstreamOptions>>> {
   checkArgument(options, { where: 'readServersFile', takes: 'a path and an object with name', needs: ['name'] })
   const file = parseJsonObject(withoutComments(await readFile(path, 'utf8')))
-  if (file === undefined) throw new GatewayFileError(path, ['it is no JSON object'])
+  if (file === undefined) throw new GatewayFileError(path, ['it is not a JSON object'])
   const { servers, inputs, problems } = parseServers(file)
   const workspaceFolder = resolve(options.workspaceFolder ?? dirname(path))
   const { environment = process.env, input } = options

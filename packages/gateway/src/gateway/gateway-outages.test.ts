@@ -142,7 +142,7 @@ describe('an upstream that answers neither three requests in a row nor a probe [
     await server.close()
   })
 
-  test('acknowledges a stream for what it will follow, and leaves out what it refuses [GWY-024]', async () => {
+  test('acknowledges the changes that it will follow, and leaves out those that it refuses [GWY-024]', async () => {
     const { state, server, end } = start()
     await end()
     state.now += 1

@@ -243,7 +243,7 @@ describe('a server that does not describe itself', () => {
 
   test.each([
     ['within 30 seconds is closed', proxy, [30_000], undefined],
-    ['within 11 minutes is closed, if a person has to log in', proxy, [30_000, 660_000], loginNeeded],
+    ['within 11 minutes is closed, if a person must log in', proxy, [30_000, 660_000], loginNeeded],
     ['within a shorter limit of its calls is closed', gatewayWithLimit, [2000], undefined],
   ])('%s, and leaves no connection and no timer', async (_, createProxy, limits, state) => {
     const { timers, runtime } = timersOf()

@@ -44,7 +44,7 @@ function withCredentialErrors(auth: HttpAuthorizer, name: string): HttpAuthorize
     onResponse: (head, target) =>
       mark(async () => {
         const decision = await auth.onResponse(head, target)
-        if (decision === undefined && head.status === 401) throw new Error('The upstream refuses the credential')
+        if (decision === undefined && head.status === 401) throw new Error('The upstream rejects the credential')
         return decision
       }),
   }

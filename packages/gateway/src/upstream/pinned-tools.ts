@@ -61,7 +61,7 @@ export class PinnedTools {
     remember(this.#withheld, name, digest)
     const message =
       accepted === ''
-        ? `The store of digests has no room for the tool ${name}, so it is withheld`
+        ? `The store of digests is full, so the tool ${name} is withheld`
         : `The definition of the tool ${name} has changed, so it is withheld until its digest is removed`
     this.#deps.log({ level: 'warn', code: 'tool_withheld', name: this.#deps.name, message })
   }

@@ -33,7 +33,7 @@ describe('results', () => {
     expect(structuredContent).toBeUndefined()
   })
 
-  test('structured content that is no object is left to its text block, and so is its schema [LEG-064]', () => {
+  test('structured content that is not an object becomes its text block, and its schema is left out [LEG-064]', () => {
     const listed = { tools: [{ name: 't', inputSchema: { type: 'object' }, outputSchema: { type: 'array' } }] }
     expect(toLegacyResult({ structuredContent: [1], content: [] }, 'tools/call', '2025-11-25')).toEqual({ content: [] })
     expect(toLegacyResult(listed, 'tools/list', '2025-11-25')).toEqual({

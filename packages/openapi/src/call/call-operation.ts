@@ -80,8 +80,8 @@ async function checkOutput(schema: JsonObject, { structuredContent }: ApiResult)
   const { compileJsonSchema } = await import('@x/schema/json-schema')
   const check = outputChecks.get(schema) ?? compileJsonSchema(schema)
   outputChecks.set(schema, check)
-  const issues = structuredContent === undefined ? [{ path: '', message: 'It is no JSON.' }] : check(structuredContent)
+  const issues = structuredContent === undefined ? [{ path: '', message: 'It is not JSON.' }] : check(structuredContent)
   if (issues.length === 0) return
   const places = issues.map(({ path, message }) => `${path || 'the root'}: ${message}`).join('\n')
-  throw new ToolError(`The request was made, and its response breaks the schema of the document:\n${places}`)
+  throw new ToolError(`The request was made, and its response does not match the schema of the document:\n${places}`)
 }

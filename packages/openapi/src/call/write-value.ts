@@ -87,7 +87,7 @@ export function writeHeaderValue({ name, style, explode }: WrittenValue, value: 
   const texts = style === 'json' ? [writeText(value)] : itemsOf(value, explode).map((item) => item.join('='))
   const isList = typeof value === 'object' && style !== 'json'
   const text = texts.join(',')
-  if (!/^[\u0020-\u007e]*$/.test(text)) throw new ToolError(`${name} must have printable ASCII characters alone`)
+  if (!/^[\u0020-\u007e]*$/.test(text)) throw new ToolError(`${name} must have only printable ASCII characters`)
   if (isList && texts.some((each) => each.includes(',')))
     throw new ToolError(`An item of ${name} must not contain ",", which separates the items`)
   return text

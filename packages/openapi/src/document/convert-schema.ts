@@ -68,7 +68,7 @@ function mapMembers(members: JsonObject, change: (member: JsonValue) => JsonValu
  */
 export function convertSchema(schema: JsonValue | undefined, source: SchemaSource, depth = 0): JsonValue {
   if (typeof schema === 'boolean') return schema
-  if (!isJsonObject(schema)) refuseOperation('has a schema that is no object')
+  if (!isJsonObject(schema)) refuseOperation('has a schema that is not an object')
   checkSchemaDepth(depth)
   const kept: Record<string, JsonValue | undefined> = {}
   for (const [keyword, value] of Object.entries(withoutHidden(withoutSiblings(schema, source), source, depth))) {

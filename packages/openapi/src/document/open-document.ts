@@ -61,12 +61,12 @@ const maxSteps = 20
 export function followReferences(document: OpenApiDocument, value: JsonValue | undefined): JsonObject {
   let found = value
   for (let step = 0; step < maxSteps; step += 1) {
-    if (!isJsonObject(found)) refuseOperation('has a part that is no object')
+    if (!isJsonObject(found)) refuseOperation('has a part that is not an object')
     const { $ref } = found
     if (typeof $ref !== 'string') return found
     found = followPointer(document, $ref)
   }
-  return refuseOperation('has references that lead in a circle')
+  return refuseOperation('has references that form a cycle')
 }
 
 /** Finds the value at a local reference. Ends the planning of the operation if there is none. */

@@ -47,7 +47,7 @@ test('256 arrays in one another are a JSON value', () => {
   expect(zodOf(shapes.jsonValue).safeParse(JSON.parse('['.repeat(256) + ']'.repeat(256))).success).toBe(true)
 })
 
-test('an array is no JSON object, and an object no JSON array', () => {
+test('an array is not a JSON object, and an object not a JSON array', () => {
   expect([zodOf(shapes.jsonObject).safeParse([]).success, zodOf(shapes.jsonObject).safeParse(null).success]).toEqual([
     false,
     false,

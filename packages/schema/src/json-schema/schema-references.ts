@@ -14,7 +14,7 @@ export function findReferenceProblem(allSubschemas: readonly Subschema[]): strin
     }
   }
   return hasCycle(allSubschemas, collectInPlaceSteps(allSubschemas, document))
-    ? 'its references go round without end'
+    ? 'its references form a cycle'
     : undefined
 }
 

@@ -31,7 +31,7 @@ test('a prepared result is written as any other, and only once', () => {
   expect(second).toBe(first.replace('"a\\"b"', '2'))
 })
 
-test('a prepared result cannot be changed any more, at no depth', () => {
+test('a prepared result is frozen at every depth', () => {
   const result = prepareResult({ resultType: 'complete', tools: [{ name: 'a' }] })
   expect(() => {
     const [tool] = result.tools

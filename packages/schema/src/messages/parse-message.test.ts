@@ -176,7 +176,7 @@ test('an encoded message is parsed to an equal message', () => {
   )
 })
 
-test('parsing any text throws nothing but an McpError', () => {
+test('parsing any text returns a message or throws an McpError', () => {
   const json = fc.oneof(anyText, fc.json(), fc.string({ unit: fc.constantFrom(...'{}[]",:\\u0 e1') }))
   fc.assert(
     fc.property(json, (text) => {

@@ -125,7 +125,7 @@ describe('a refusal is invalidParams and names the path, what belongs there and 
   })
 })
 
-test('inherited members are no params', () => {
+test('inherited members are not params', () => {
   const params: JsonObject = JSON.parse('{"__proto__":{"name":"x","_meta":{}}}')
   expect(refusalOf('tools/call', params)?.message).toBe('params._meta must be an object, got nothing')
 })

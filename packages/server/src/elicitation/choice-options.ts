@@ -73,7 +73,7 @@ export const nullAdvice =
   'no field of a form can be null; make it optional, then it is absent when the user leaves it empty'
 
 function readBranchOptions(field: Field, branchSchema: JsonValue): readonly ChoiceOption[] {
-  if (!isJsonObject(branchSchema)) throw fieldError(field, `${quoteText(branchSchema)} is no value to choose`)
+  if (!isJsonObject(branchSchema)) throw fieldError(field, `${quoteText(branchSchema)} is not a value to choose`)
   const branchField = resolveField({ ...field, schema: branchSchema })
   if (branchField.schema['const'] === undefined && branchField.schema['enum'] === undefined) {
     throw fieldError(field, 'a union can only be of literal strings; other types make one property each')
@@ -89,7 +89,7 @@ function readBranchOptions(field: Field, branchSchema: JsonValue): readonly Choi
 }
 
 function requireDistinctOptions(field: Field, options: readonly ChoiceOption[]): readonly ChoiceOption[] {
-  if (options.length === 0) throw fieldError(field, 'there is no value to choose; list at least one')
+  if (options.length === 0) throw fieldError(field, 'there are no values to choose from; list at least one')
   if (options.length > maxOptions) {
     throw fieldError(field, `there are ${options.length} values to choose from; at most ${maxOptions} are allowed`)
   }

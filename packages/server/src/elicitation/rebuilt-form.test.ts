@@ -130,7 +130,7 @@ test('transforms and asynchronous checks of a schema that is built again run as 
   }
 })
 
-test('a check that throws rejects the answer with what it has thrown', async () => {
+test('a check that throws rejects the answer with its error', async () => {
   const build = () =>
     z.object({
       a: z.string().refine(() => {

@@ -80,11 +80,11 @@ describe('what no form can carry is refused', () => {
 
   test.each<[string, JsonObject, RegExp]>([
     ['a choice listed in two ways', { enum: ['a'], oneOf: [{ const: 'a', title: 'A' }] }, /exactly one of const/],
-    ['a choice of nothing', { type: 'string', enum: [] }, /no value to choose/],
+    ['a choice of nothing', { type: 'string', enum: [] }, /no values to choose from/],
     ['a choice with null', { enum: ['a', null] }, /can be null/],
     ['a choice of another type', { type: 'integer', enum: ['a'] }, /must be "string"/],
     ['a choice that is bounded as well', { type: 'string', enum: ['a'], minLength: 1 }, /"minLength" cannot be sent/],
-    ['a member that is no schema', { anyOf: [true] }, /true is no value to choose/],
+    ['a member that is no schema', { anyOf: [true] }, /true is not a value to choose/],
     ['names of another number', { enum: ['a', 'b'], enumNames: ['A'] }, /array of 2 strings/],
     ['names that are no text', { enum: ['a'], enumNames: [1] }, /strings only/],
     [

@@ -85,7 +85,7 @@ function toResourceResult(resourceReturn: ResourceReturn, { uri, resource, reque
   const { contents, ttlMs, cacheScope, _meta } = toResourceContent(resourceReturn)
   // A client could understand an empty array as a resource that does not exist (server/resources, error handling).
   if (contents.length === 0) {
-    throw new Error(`Reading ${uri} gave no contents; return empty text, or throw resourceNotFoundError(uri)`)
+    throw new Error(`Reading ${uri} returned no contents; return empty text, or throw resourceNotFoundError(uri)`)
   }
   const meta = mergeResultMeta(_meta, request.catalog)
   return {

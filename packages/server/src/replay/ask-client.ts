@@ -90,9 +90,7 @@ function describeQuestion<T>(run: Run, key: string, { describe }: HandlerQuestio
   const advice = 'make the form once, where the module loads: const answer = form(z.object({ … }))'
   try {
     // Such a schema costs more than the run itself.
-    return describe(key, () =>
-      run.warn('rebuilt_form', `builds the schema of "${key}" again and again: ${advice}`, key),
-    )
+    return describe(key, () => run.warn('rebuilt_form', `builds the schema of "${key}" in every run: ${advice}`, key))
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error
     throw run.fail(new HandlerError('question', `The question "${key}": ${error.message}`))
@@ -168,7 +166,7 @@ function parseAnswer<T>(
  */
 function rejectEndlessQuestion(run: Run, key: string, text: string, repeatReason: RepeatReason): void {
   if ('changeCount' in repeatReason && repeatReason.changeCount > maxQuestionChanges) {
-    const reason = `asks "${key}" another way in every run: keep times and random values out of messages and schemas`
+    const reason = `asks "${key}" differently in every run: keep times and random values out of messages and schemas`
     const message = `${quoteText(run.name)} ${reason}. Now it asks: ${text.slice(0, 500)}`
     throw run.fail(new HandlerError('question', message))
   }

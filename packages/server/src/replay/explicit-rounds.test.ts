@@ -20,7 +20,7 @@ const roots = { method: 'roots/list' } as const satisfies InputRequest
 
 describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   describe('a tool that returns inputRequired', () => {
-    test('asks what it says, and reads the answers and its own state in the next round [MRT-005 MRT-006 MRT-014]', async () => {
+    test('asks its requests, and reads the answers and its own state in the next round [MRT-005 MRT-006 MRT-014]', async () => {
       const run: RunHandler = (ctx) => {
         const { responses, state } = ctx
         if (state === undefined) return inputRequired({ requests: { who: form, where: roots }, state: { step: 1 } })

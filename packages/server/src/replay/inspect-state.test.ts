@@ -80,7 +80,7 @@ describe('nothing is shown of [OPS-012]', () => {
     await expect(inspectState(token, { keys })).rejects.toMatchObject({ code: 'malformed' })
   })
 
-  test('a state without protection, and a text that is no state', async () => {
+  test('a state without protection, and a text that is not a state', async () => {
     const token = await stateOfSecondRound(serve(run, { state: plainState({ insecure: true }) }))
     for (const other of [token, '', 'hello', 'a.b.c', 'x'.repeat(40_000)])
       await expect(inspectState(other, { keys })).rejects.toMatchObject({ name: 'StateError' })

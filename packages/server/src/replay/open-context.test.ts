@@ -123,7 +123,7 @@ describe('after the end of a call', () => {
     return { kept, server: createServer({ name: 'demo', version: '1', tools: [tool('t', { description: 't', run })] }) }
   }
 
-  test('nothing is sent about it any more [PRG-006 PRG-009]', async () => {
+  test('no notification about it is sent [PRG-006 PRG-009]', async () => {
     const { kept, server } = keep()
     const call = callOf()
     await server.exchange(requestOf('tools/call', { name: 't' }, { meta }), call)

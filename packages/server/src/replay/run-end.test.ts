@@ -209,7 +209,7 @@ test('a question that is asked beside a hand-off is compared with that of anothe
   expect(Object.keys(requests)).toEqual(['a'])
   expect(served.warnings.map(({ message }) => message)).toEqual([
     expect.stringMatching(
-      /wrote its question "a" another way when it ran again: .*What in run 2.* instead of .*What in run 1/,
+      /wrote its question "a" differently when it ran again: .*What in run 2.* instead of .*What in run 1/,
     ),
   ])
 })

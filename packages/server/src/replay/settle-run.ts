@@ -177,7 +177,7 @@ function warnUnusedStep(run: Run): void {
   // Strict replay compares all uses of its runs.
   const key = run.isStrict ? undefined : run.existingJournal?.findUnusedStep(run.existingUses?.keys)
   if (key === undefined) return
-  const problem = `did not come to its step "${key}" when it ran again`
+  const problem = `did not reach its step "${key}" when it ran again`
   const advice = 'in each run, decide by the arguments, the answers and the results of steps alone'
   run.warn('not_repeatable', `${problem}: ${advice}`, key)
 }

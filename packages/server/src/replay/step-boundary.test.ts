@@ -190,7 +190,7 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
     expect(served.reported.map(({ error }) => String(error))).toEqual(['Error: fenced'])
   })
 
-  test('of a later format is not touched, and the failure is no result of the tool', async () => {
+  test('of a later format is not touched, and the failure is not a result of the tool', async () => {
     const runs: string[] = []
     const served = serveTask(() => `${runs.push('run')}`, definition)
     const { round } = await runWith(served, recordingStore({ v: 2 }))

@@ -27,7 +27,7 @@ describe('strict replay', () => {
         return 'done'
       },
       'when',
-      /wrote its question "when" another way/,
+      /wrote its question "when" differently/,
     ],
     [
       'a URL that is made anew',
@@ -36,7 +36,7 @@ describe('strict replay', () => {
         return 'done'
       },
       'go',
-      /wrote its question "go" another way/,
+      /wrote its question "go" differently/,
     ],
     [
       'a branch on the time',
@@ -48,7 +48,7 @@ describe('strict replay', () => {
         return 'done'
       },
       'even',
-      /did not come to its step "(even|odd)"/,
+      /did not reach its step "(even|odd)"/,
     ],
     [
       'a question that is asked now and then',
@@ -57,7 +57,7 @@ describe('strict replay', () => {
         return 'done'
       },
       'now',
-      /did not come to its question "now"/,
+      /did not reach its question "now"/,
     ],
     [
       'a checkpoint under another name',
@@ -67,7 +67,7 @@ describe('strict replay', () => {
         return 'done'
       },
       'at/0',
-      /did not come to its checkpoint "at\/0"/,
+      /did not reach its checkpoint "at\/0"/,
     ],
   ]
   describe('of a tool', () => {

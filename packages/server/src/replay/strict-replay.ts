@@ -72,12 +72,12 @@ function describeDifference(useKey: string, text: string, previousRun: Run, run:
   if (repeatedText !== undefined)
     return repeatedText === text
       ? undefined
-      : `wrote ${useDescription} another way when it ran again: ${describeChange(text, repeatedText)}; ` +
+      : `wrote ${useDescription} differently when it ran again: ${describeChange(text, repeatedText)}; ` +
           'read what changes in ctx.step, ctx.now() or ctx.uuid()'
   // A loop that continues from a checkpoint does not come to what it used before.
   return previousRun.existingUses?.skippableKeys?.has(useKey) === true
     ? undefined
-    : `did not come to ${useDescription} when it ran again`
+    : `did not reach ${useDescription} when it ran again`
 }
 
 function describeChange(previous: string, repeated: string): string {

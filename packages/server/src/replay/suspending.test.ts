@@ -59,7 +59,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       expect([asked, text]).toEqual([[['name']], 'Hello, Ada'])
     })
 
-    test('that throws without waiting for its question asks, for what was asked wins', async () => {
+    test('that throws without waiting for its question asks: the question takes precedence over the error', async () => {
       const run: RunHandler = (ctx) => {
         void ctx.elicit('name', name)
         throw new Error('no')

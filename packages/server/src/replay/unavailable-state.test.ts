@@ -12,7 +12,7 @@ const run: RunHandler = async (ctx) => {
 }
 
 describe.each(replayModes)('requestState with strictReplay $strictReplay', (mode) => {
-  test('in a store that cannot be reached is unavailable: the client may send again what had not begun [UNA-001 UNA-002]', async () => {
+  test('in a store that cannot be reached is unavailable: the client may send a request again that had not begun [UNA-001 UNA-002]', async () => {
     let reachable = true
     const down = async () => Promise.reject(new Error('connection refused'))
     const flaky = new Proxy(memoryStore(), {

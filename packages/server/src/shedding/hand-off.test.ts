@@ -59,7 +59,7 @@ describe('an overloaded instance compares itself with the others', () => {
     for (; clock.time <= 5000; clock.time += 250) expect(isHandedOff(await send(here, { state }))).toBe(false)
   })
 
-  test('what it has heard holds for calls that never moved, too', async () => {
+  test('loads that arriving states report count for calls that never moved, too', async () => {
     const clock = { time: 0 }
     const here = instance(clock)
     for (let count = 0; count < 5; count++) await send(here, { state: await comingFrom(clock) })

@@ -366,7 +366,7 @@ export function createPlatformLoadMonitor(
   const onOverload = ({ running, eventLoopDelayMs, heapShare }: Load): void => {
     const heap = heapShare === undefined ? '' : `, ${Math.round(heapShare * 100)} % of the heap is used`
     const load = `the event loop is ${Math.round(eventLoopDelayMs)} ms late${heap}, and ${running} calls run`
-    warn({ code: 'load', message: `The load has been too high for 5 s: ${load}` })
+    warn({ code: 'load', message: `The server has been overloaded for 5 s: ${load}` })
   }
   return new LoadMonitor(sheddingRulesOf(shedding, state), {
     now,

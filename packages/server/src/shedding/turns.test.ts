@@ -51,7 +51,7 @@ describe('a handler that computes from checkpoint to checkpoint', () => {
     expect(await workedUntilTurn(work)).toBe(1000)
   })
 
-  test('lets another call be answered before it ends, over and over', async () => {
+  test('lets other calls be answered before it ends', async () => {
     const hand = createManualLoad()
     const answered: number[] = []
     let saves = 0

@@ -128,7 +128,7 @@ function rejectExpiredToken(expiresAt: number | undefined, now: number): void {
   if (expiresAt === undefined || expiresAt > now) return
   throw new McpError(
     errorCodes.invalidRequest,
-    'What authenticates this request has expired: renew it, and listen again',
+    'The credentials of this request have expired: renew them, and listen again',
   )
 }
 

@@ -182,7 +182,7 @@ describe('The span of a request', () => {
     }).toEqual(expected)
   })
 
-  test('of a cancelled request is no error', async () => {
+  test('of a cancelled request is not an error', async () => {
     const waiting = tool('waiting', { description: 'Waits', run: () => new Promise<string>(() => {}) })
     const controller = new AbortController()
     const call = callOf({ signal: controller.signal })

@@ -49,7 +49,7 @@ export class SessionRecord {
 
   rejectIfEnded(): void {
     if (this.#endReason === undefined) return
-    const endDescription = this.#endReason === 'deleted' ? 'was deleted here' : 'is not known to the server any more'
+    const endDescription = this.#endReason === 'deleted' ? 'was deleted here' : 'is no longer known to the server'
     throw new SessionError(this.#endReason, `The session ${endDescription}: create another one with create()`)
   }
 }

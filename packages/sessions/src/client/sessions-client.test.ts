@@ -219,7 +219,7 @@ describe('Deleting a session', () => {
     await expect(use()).rejects.toThrow('the first error of s2')
   })
 
-  test('of one that the server does not find is no failure', async () => {
+  test('of one that the server does not find is not a failure', async () => {
     const exchange = serving(({ session }) => notFound(String(session?.['sessionId'])))
     const session = await open(exchange).sessions.create()
     await session.delete()

@@ -284,13 +284,12 @@ async function openSessionState(
     reusable: true,
   })
   const [revision, value] = Array.isArray(content) ? content : []
-  if (typeof revision !== 'number' || value === undefined)
-    throw new Error('The state has a form that is not known here')
+  if (typeof revision !== 'number' || value === undefined) throw new Error('The state has an unknown format')
   return { state: value, stateToken, revision }
 }
 
 function parseSessionTimes(content: JsonValue): [createdAt: number, expiresAt: number] {
   const [createdAt, expiresAt] = Array.isArray(content) ? content : []
   if (typeof createdAt === 'number' && typeof expiresAt === 'number') return [createdAt, expiresAt]
-  throw new Error('The id has a form that is not known here')
+  throw new Error('The id has an unknown format')
 }

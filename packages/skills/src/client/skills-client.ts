@@ -135,7 +135,7 @@ async function readPages(
 function findListedFile(skill: Skill, path: string): SkillResource {
   const { uri, resources } = skill
   if (resources === 'dynamic') {
-    throw new SkillError('entry', `${uri}: its files are dynamic and have no digests, so that none can be verified`)
+    throw new SkillError('entry', `${uri}: its files are dynamic and have no digests, so none can be verified`)
   }
   const listedPath = resolvePath(path)
   const directory = directoryOf(uri)

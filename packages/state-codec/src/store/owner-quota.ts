@@ -94,7 +94,7 @@ export function findReachedLimit(
 export function ownerQuotaError(storeName: string, reachedLimit: ReachedLimit, soonestExpiryMs: number): StateError {
   const { name, max } = reachedLimit
   const { retryAfterMs, text } = describeLimit({ ...reachedLimit, name: `${name}PerOwner` }, soonestExpiryMs)
-  const detail = `${storeName} has enough of one owner ${text}`
+  const detail = `${storeName} has reached the limit of one owner ${text}`
   return new StateError('quota', detail, { retryAfterMs, quota: { limit: kindsByLimit[name], max } })
 }
 

@@ -56,7 +56,7 @@ export class MemoryStore {
     }
     // An engine with a database finds a known id when it inserts the row, so after it has made room.
     if (this.#tasks.has(task.id))
-      throw new Error(`There is a task ${JSON.stringify(task.id)} already: create another id`)
+      throw new Error(`The task ${JSON.stringify(task.id)} exists already: create another id`)
     const { maxTasks } = this.#settings
     if (this.#tasks.size >= maxTasks && this.deleteExpired() === 0 && !this.#deleteOfGreediestCaller()) {
       const advice = 'raise maxTasks of memoryEngine, or use an engine with a database'

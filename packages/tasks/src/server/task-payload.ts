@@ -112,7 +112,7 @@ async function readExtensionRecords(
   if (!isJsonObject(parts)) return {}
   if (typeof sealedParts !== 'string' || codec === undefined) return parts as Readonly<Record<string, JsonObject>>
   const secrets = await codec.open(sealedParts, { purpose: extensionRecordsPurpose, binding: id, reusable: true })
-  if (!isJsonObject(secrets)) throw new Error('The sealed parts of a task are no object')
+  if (!isJsonObject(secrets)) throw new Error('The sealed parts of a task are not an object')
   const joinedRecords = Object.entries(parts).map(([name, value]): [string, JsonObject] => {
     const secret = secrets[name]
     return [name, { ...(isJsonObject(value) && value), ...(isJsonObject(secret) && secret) }]
@@ -146,7 +146,7 @@ async function openCredentials(token: string, id: string, codec: StateCodec | un
   if (codec === undefined) throw new Error('A task was created with sealed credentials, which require the same codec')
   const claims = await codec.open(token, { purpose: credentialsPurpose, binding: id, reusable: true })
   if (isJsonObject(claims)) return claims
-  throw new Error('The credentials of a task are no object')
+  throw new Error('The credentials of a task are not an object')
 }
 
 function restorePrincipal(principalFields: unknown, claims: JsonObject | undefined): Principal | undefined {

@@ -104,7 +104,7 @@ describe.each(senders)('An authorizer over %s', (_name, connect: Connect) => {
     expect(await connection.exchange(rpcRequest(), callWith())).toEqual(rpcResult())
   })
 
-  test('keeps the body of an answer that it leaves as it is, without what it has sent', async () => {
+  test('passes on the body of an answer that it does not handle, without the credentials that it sent', async () => {
     await using server = await scriptedServer((response, { headers }) => {
       response.writeHead(403, { 'content-type': 'text/plain' }).end(`not for ${headers.authorization}`)
     })

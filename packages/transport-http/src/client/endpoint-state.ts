@@ -173,7 +173,7 @@ async function followRedirects(
 
 function toEndpointUrl(url: string | URL): URL {
   if (!URL.canParse(String(url)))
-    throw new TypeError(`${describeUrl(url)} is no URL; write one, as in http://localhost:3000/mcp`)
+    throw new TypeError(`${describeUrl(url)} is not a URL; write one, as in http://localhost:3000/mcp`)
   const endpoint = new URL(url)
   if (endpoint.protocol !== 'http:' && endpoint.protocol !== 'https:') {
     throw new TypeError(`An MCP endpoint must be an http: or https: address, not ${endpoint.protocol}`)
@@ -207,7 +207,7 @@ export function resolveRedirect(sourceUrl: URL, incomingResponse: Pick<IncomingR
     return rejectRedirect('without a readable Location')
   const target = new URL(location, sourceUrl)
   if (status !== 307 && status !== 308)
-    return rejectRedirect('in a way that does not repeat a POST; it must use 307 or 308')
+    return rejectRedirect('with a status that does not repeat a POST; it must use 307 or 308')
   if (target.username !== '' || target.password !== '') return rejectRedirect('to an address with credentials in it')
   if (target.origin !== sourceUrl.origin && !isHttpsUpgrade(sourceUrl, target))
     return rejectRedirect(`to another origin, ${target.origin}`)

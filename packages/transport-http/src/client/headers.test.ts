@@ -46,7 +46,7 @@ describe('The headers of a request', () => {
   test.each(['X-Note', 'Authorization', 'Mcp-A: b\r\nc', ''])('repeat nothing under the name %j', (name) => {
     const headers = new Map([[name, 'x']])
     expect(() => createRequestHeaders(rpcRequest(), withContext(callWith(), callHeadersKey, headers), [])).toThrow(
-      'no header for an exchange',
+      'not a header that an exchange may write',
     )
   })
 

@@ -89,7 +89,7 @@ export function createPlainHeaders(
 function normalizeHeaderName(name: string, { method }: RpcRequest): string | undefined {
   const lowerCaseName = name.toLowerCase()
   if (!lowerCaseName.startsWith('mcp-') || !tokenPattern.test(name)) {
-    throw new TypeError(`${JSON.stringify(name)} is no header for an exchange to write: begin its name with Mcp-`)
+    throw new TypeError(`${JSON.stringify(name)} is not a header that an exchange may write: begin its name with Mcp-`)
   }
   // For a method of an extension, the transport does not know the value of `Mcp-Name`, so the context's is sent.
   if (lowerCaseName === 'mcp-name' && findMethodRow(method)?.targetParam === undefined) return lowerCaseName

@@ -40,7 +40,7 @@ export function mediaTypeOf(header: string | undefined): string | undefined {
 export function rejectCompressedBody(incomingResponse: IncomingResponse, origin: string): void {
   if ((incomingResponse.header('content-encoding') ?? 'identity') === 'identity') return
   incomingResponse.stop()
-  const message = 'the body is compressed, which was not asked for'
+  const message = 'the body is compressed, although no compression was accepted'
   throw new HttpError('protocol', message, { origin, status: incomingResponse.status })
 }
 
@@ -48,7 +48,7 @@ async function readJsonReply(incomingResponse: IncomingResponse, context: ReplyC
   const { origin, bounds } = context
   const message = parseEventMessage(await readText(incomingResponse, bounds.bytes, context), bounds, origin)
   const response = requireResponse(message, origin)
-  if (response === undefined) throw new HttpError('protocol', 'the body is no response', { origin })
+  if (response === undefined) throw new HttpError('protocol', 'the body is not a response', { origin })
   return requireMatchingId(response, context)
 }
 

@@ -48,7 +48,7 @@ async function bufferErrorBody(incomingResponse: IncomingResponse): Promise<Inco
   else {
     const bufferChunk = (chunk: Uint8Array): void => {
       byteCount += chunk.byteLength
-      if (byteCount > maxBufferedBodyBytes) throw new RangeError('The body is longer than an error needs')
+      if (byteCount > maxBufferedBodyBytes) throw new RangeError('The body is too long for an error')
       chunks.push(chunk)
     }
     // An authorizer needs only status and headers, so a body that breaks off or is too long is cut.

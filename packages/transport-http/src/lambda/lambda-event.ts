@@ -35,7 +35,7 @@ export interface LambdaResult {
 export function toWebRequest(event: LambdaEvent, signal: AbortSignal): Request | undefined {
   if (typeof event.rawPath !== 'string' || event.requestContext?.http === undefined) {
     const rule = 'invoke the function by a Function URL or an HTTP API with the payload format 2.0'
-    throw new TypeError(`The event is no HTTP request of the payload format 2.0: ${rule}`)
+    throw new TypeError(`The event is not an HTTP request of the payload format 2.0: ${rule}`)
   }
   try {
     return createRequest(event, signal)

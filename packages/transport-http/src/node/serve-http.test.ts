@@ -237,7 +237,7 @@ test('a socket that does not read loses progress beyond the bound, and the memor
   raw.socket.destroy()
 })
 
-test('a client that leaves while its body is on the way is no error', async () => {
+test('a client that leaves while it sends its body is not logged as an error', async () => {
   const log = vi.fn()
   await using http = await serveHttp(testServer(echo, { log }))
   const raw = connectRaw(http.port)

@@ -114,7 +114,9 @@ function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
     },
     setResponseHeader(name, value) {
       if (!headerNamePattern.test(name))
-        throw new TypeError(`${JSON.stringify(name)} is no header for an exchange: begin its name with Mcp-`)
+        throw new TypeError(
+          `${JSON.stringify(name)} is not a header that an exchange may write: begin its name with Mcp-`,
+        )
       if (!visibleAsciiPattern.test(value))
         throw new TypeError(`The value for the header ${name} must be visible ASCII`)
       setReplyHeader(reply, name, value)

@@ -144,7 +144,7 @@ function rejectUnsupportedMethodOrType(
   }
   const encoding = view.header('content-encoding')
   if (encoding !== undefined && encoding !== 'identity') {
-    return { status: 415, message: 'The body has to come without a Content-Encoding' }
+    return { status: 415, message: 'The body must not have a Content-Encoding' }
   }
   if (acceptsJsonAndEventStream(view.header('accept'))) return undefined
   return { status: 406, message: 'The Accept must allow application/json and text/event-stream' }

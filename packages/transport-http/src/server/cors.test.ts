@@ -28,7 +28,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     expect(headers.get('vary')).toBe('Origin')
   })
 
-  test('a text that is no header name is not repeated to the browser', async () => {
+  test('a text that is not a header name is not repeated to the browser', async () => {
     await using handler = await serve(echo, options)
     const { headers } = await handler.send(ask({ 'access-control-request-headers': 'mcp-param-a b, mcp-param-(, ,' }))
     expect(headers.get('access-control-allow-headers')).toBeNull()

@@ -91,7 +91,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     expect(log).toHaveBeenCalledTimes(2)
   })
 
-  test('a path that is none is named', async () => {
+  test('a path that is not well-formed is refused by name', async () => {
     const withDocuments = { authenticate, documents: { 'a.json': { body: {} } } }
     await expect(serve(echo, { auth: withDocuments })).rejects.toThrow('documents has "a.json"')
   })

@@ -32,6 +32,6 @@ test('a platform without waitUntil handles the rejection of work after the respo
   expect(platform?.env).toEqual({ remoteAddr: { hostname: '192.0.2.1' } })
 })
 
-test('without values of a platform there is none', async () => {
+test('a request without values of a platform has none', async () => {
   expect(await findPlatform()).toBeUndefined()
 })

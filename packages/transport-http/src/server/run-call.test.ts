@@ -117,7 +117,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
     expect(call.signal.reason).toMatchObject({ name: 'AbortError' })
   })
 
-  test('an exchange that gives up because the client left is no failure', async () => {
+  test('an exchange that gives up because the client left is not a failure', async () => {
     const { exchange, next } = pendingCalls()
     const leaving = new AbortController()
     const log = vi.fn()
@@ -153,7 +153,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
   // Bun closes a connection that is quiet for 10 seconds.
   const defaultKeepAliveMs = shell === 'httpHandler' ? 5_000 : 15_000
 
-  test('a call that is answered in time is no stream and leaves no timer behind', async () => {
+  test('a call that is answered in time opens no stream and leaves no timer', async () => {
     const { exchange, next } = pendingCalls()
     const clock = createManualClock()
     await using handler = await serve(exchange, {}, clock)

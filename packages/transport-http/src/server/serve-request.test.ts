@@ -136,7 +136,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     )
   })
 
-  test('an exchange whose result is no JSON is answered all the same', async () => {
+  test('an exchange whose result is not JSON is answered with an error', async () => {
     const cycle: Record<string, unknown> = {}
     cycle.self = cycle
     const log = vi.fn()

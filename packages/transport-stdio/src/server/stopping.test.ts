@@ -72,7 +72,7 @@ describe('a service ends', () => {
     expect(await served.peer.ended).toEqual([])
   })
 
-  test('when its output has no reader any more', async () => {
+  test('when nothing reads its output', async () => {
     const held = heldExchange()
     const [input, output] = [new PassThrough(), new PassThrough()]
     const service = serveStdio(testServer(held.exchange), { input, output, graceMs: 10 })

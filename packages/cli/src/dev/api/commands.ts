@@ -41,10 +41,10 @@ type Run = (commands: Commands, body: JsonObject) => JsonObject | void | Promise
 const runs: ReadonlyMap<string, Run> = new Map<string, Run>([
   ['call', (commands, body) => ({ id: commands.startCall(parseCall(body)) })],
   ['app', async (commands, body) => ({ result: await commands.callForApp(parseCall(body)) })],
-  ['stop', ({ stopCall }, body) => confirm(stopCall(numberIn(body, 'id')), 'The call does not run any more')],
+  ['stop', ({ stopCall }, body) => confirm(stopCall(numberIn(body, 'id')), 'The call is no longer running')],
   [
     'answer',
-    ({ answer }, body) => confirm(answer(numberIn(body, 'id'), parseAnswer(body)), 'The question is not open any more'),
+    ({ answer }, body) => confirm(answer(numberIn(body, 'id'), parseAnswer(body)), 'The question is no longer open'),
   ],
   [
     'fault',

@@ -115,7 +115,9 @@ export class Calls {
     const { armed } = this.#wire
     if (armed?.at !== 'answer' || !isOlder(revision)) return
     this.#wire.arm(undefined)
-    this.note(`A call of ${revision} has no second request, so a fault of the answer cannot meet it. It is disarmed.`)
+    this.note(
+      `A call of ${revision} has no second request, so a fault of the answer cannot happen to it. The fault is disarmed.`,
+    )
   }
 
   close(): void {

@@ -65,7 +65,7 @@ function explainResend({ laterCount, hint, isAnswer }: FaultyCall): string {
 
 function explainLate({ status, error = '' }: FaultyCall): string {
   if (status === 'done' || status === 'tool_error')
-    return 'The response was late, and in time. A tool that takes long keeps the client waiting with ctx.progress().'
+    return 'The response was late, but still in time. A tool that takes long keeps the client waiting with ctx.progress().'
   return `The client gave up: ${error} A tool that takes long keeps the client waiting with ctx.progress(), or runs as a task.`
 }
 

@@ -27,7 +27,7 @@ export class Tasks {
   /** Asks the server for the state of a task, or cancels it first. Throws for a task that is not known. */
   async use(taskId: string, action: 'status' | 'cancel'): Promise<void> {
     const handle = this.#handles.get(taskId)
-    if (handle === undefined) throw new Error('The task is not known any more')
+    if (handle === undefined) throw new Error('The task is no longer known')
     const { task, callId } = handle
     await this.#wire.run(callId, async () => {
       if (action === 'cancel') await task.cancel()

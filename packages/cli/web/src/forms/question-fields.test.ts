@@ -62,7 +62,7 @@ test('fields keep their order, and have the label and the description of the sch
   ])
 })
 
-test('a time of a default stands in the field as the local time that it means', () => {
+test('a default time is shown in the field in local time', () => {
   const moment = '2026-07-28T12:30:15Z'
   const [field] = questionFields({
     type: 'object',

@@ -1,7 +1,7 @@
 import type { RpcError } from '@x/schema'
 
 type LegacyErrorCode =
-  /** Nothing has run, because the server does not know the session any more. */
+  /** Nothing has run, because the server no longer knows the session. */
   | 'session_ended'
   /** The response to the probe leaves the server's revision unclear. It becomes the response to the call. */
   | 'undecided'

@@ -12,7 +12,7 @@ export interface ServerMessageHandlers {
 export interface Port {
   /**
    * Sends a request. Rejects with the abort reason when the signal aborts; after {@link begin}, the server is notified
-   * of the cancellation. Rejects with a `LegacyError` `session_ended` if the server does not know the session any more,
+   * of the cancellation. Rejects with a `LegacyError` `session_ended` if the server no longer knows the session,
    * and so has not run the request.
    */
   send(request: RpcRequest, signal: AbortSignal, handlers: ServerMessageHandlers): Promise<RpcResponse>

@@ -273,7 +273,7 @@ describe('a server that is found to be', () => {
     },
   )
 
-  test('unreachable or silent is no older one [LEG-084]', async () => {
+  test('unreachable or silent does not count as an older one [LEG-084]', async () => {
     const connection = connectAny('http://127.0.0.1:9/mcp', { http: { retry: false } })
     const client = createClient(connection.exchange, { ...host, maxResendMs: 0 })
     await expect(client.callTool('x')).rejects.toMatchObject({ code: 'transport' })

@@ -107,11 +107,7 @@ function isLostSession(
 }
 
 function sessionEndedError(session: HttpSession, response?: RpcError): LegacyError {
-  return new LegacyError(
-    'session_ended',
-    `${originOf(session)}: the server does not know the session any more`,
-    response,
-  )
+  return new LegacyError('session_ended', `${originOf(session)}: the server no longer knows the session`, response)
 }
 
 /**

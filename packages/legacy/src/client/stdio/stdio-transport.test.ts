@@ -120,7 +120,7 @@ describe('a call of an older server over stdio', () => {
     await connection.close()
   })
 
-  test('that has ended is not asked any more: the request is refused [SCO-003]', async () => {
+  test('that has ended refuses further questions [SCO-003]', async () => {
     const { connection, client, heard } = connect(['answers'])
     await client.callTool('late')
     await expect.poll(() => heard.at(-1)).toContain('-32600')

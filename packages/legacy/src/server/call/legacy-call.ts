@@ -187,7 +187,7 @@ function createFailureResponse({ request }: LegacyCall, failure: CallFailure): R
 }
 
 function createTooManyRoundsResponse(call: LegacyCall): RpcResponse {
-  return createFailureResponse(call, { message: 'The call asked its client more often than is allowed' })
+  return createFailureResponse(call, { message: 'The call asked its client too often' })
 }
 
 interface ExchangeContext {

@@ -102,7 +102,7 @@ test('a round in memory or in a store is found by its stream', async () => {
   }
 })
 
-test('a round is the same after it was encoded, but for what its questions ask where that is left out', () => {
+test('a round is the same after encoding and decoding, except for texts of questions that are left out', () => {
   expect(decodeRound(encodeRound(round, { withParams: true }))).toEqual(round)
   const withoutParams = decodeRound(encodeRound(round, { withParams: false }))
   expect(withoutParams?.questions[0]).toEqual({ ...round.questions[0], params: undefined })

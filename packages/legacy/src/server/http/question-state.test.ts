@@ -202,7 +202,7 @@ describe('a call that waits when its instance is started again', () => {
     expect(statuses).toEqual(new Set([404]))
   })
 
-  test('does not wait any more once it was answered: its stream is unknown then', async () => {
+  test('no longer waits once it was answered: its stream is unknown then', async () => {
     const fleet = createFleet()
     await fleet.client.initialize({ capabilities: echoing })
     const events = await fleet.client.openStream(createToolCall('pair'))

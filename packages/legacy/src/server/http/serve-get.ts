@@ -32,7 +32,7 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
   if (!notifiableKinds.notifiesListChanges && !notifiableKinds.hasResourceUpdates) {
     return rejectRequest(view, {
       status: 405,
-      message: 'This server sends nothing outside of calls',
+      message: 'This server sends messages only during calls',
       headers: ['Allow', 'POST, DELETE'],
     })
   }
@@ -127,7 +127,10 @@ function holdReader({ streamId, eventNumber }: ParsedEventId, session: Session, 
 }
 
 function rejectStream(view: HttpRequestView): true {
-  return rejectRequest(view, { status: 404, message: 'The stream of this Last-Event-ID is over, or was never here' })
+  return rejectRequest(view, {
+    status: 404,
+    message: 'The stream of this Last-Event-ID has ended, or was never open at this server',
+  })
 }
 
 function openListeningStream(

@@ -174,8 +174,8 @@ async function acceptResponse(response: RpcResponse, peer: HttpPeer, http: HttpD
 }
 
 function warnUnknownAnswer(warn: HttpDeps['callDeps']['settings']['warn']): void {
-  const advice = 'have the balancer send each Mcp-Session-Id to one instance (hash the header)'
-  const message = `An answer came to an instance that waits for none; with several instances, ${advice}`
+  const advice = 'make the balancer send each Mcp-Session-Id to one instance (hash the header)'
+  const message = `An answer arrived at an instance that waits for none; with several instances, ${advice}`
   warn({ code: 'unknown_answer', message })
 }
 

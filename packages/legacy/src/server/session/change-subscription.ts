@@ -42,7 +42,7 @@ export function listenToChanges(options: ChangeSubscriptionOptions, deps: Deps):
   let isClosed = false
   const close = (): void => {
     isClosed = true
-    const reason = new DOMException('The client listens no more', 'AbortError')
+    const reason = new DOMException('The client no longer listens', 'AbortError')
     newestController?.abort(reason)
     activeController?.abort(reason)
   }

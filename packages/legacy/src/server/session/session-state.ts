@@ -187,7 +187,7 @@ export class SessionStates {
       const idleState = this.list().find((state) => state.callerKey === owner && !state.isBusy)
       if (idleState === undefined) throw error
       this.#remove(idleState)
-      const message = 'More sessions than are remembered have set a log level or subscriptions: one was forgotten'
+      const message = 'Too many sessions have set a log level or subscriptions: the settings of one were dropped'
       this.#settings.warn({ code: 'limit', message })
       return this.#ledger.take('sessions', callerKey)
     }

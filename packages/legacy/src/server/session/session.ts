@@ -85,7 +85,7 @@ export function createSessions(
       if (id.length > maxIdLength) return warnRejectedSession(settings, 'it is too long')
       try {
         const session = await openSealedSession(id, principal)
-        if (session === undefined) return warnRejectedSession(settings, 'its content has a form that is not known here')
+        if (session === undefined) return warnRejectedSession(settings, 'its content has an unknown format')
         return isLive(session) ? session : warnRejectedSession(settings, 'it has expired or was ended')
       } catch (error) {
         // If the codec's store is unreachable, the session may still be valid.

@@ -68,7 +68,7 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
 
 function lockedFolderError(folder: string, path: string, owner: LockOwner | undefined): Error {
   if (owner?.pid === process.pid && owner.host === hostname())
-    return new Error(`${folder} is open in this process already: use one engine for all of it`)
+    return new Error(`${folder} is already open in this process: use one engine for the whole process`)
   const ownerLabel = owner === undefined ? 'another process' : `process ${owner.pid} on ${owner.host}`
   const advice = `Stop that process, or give this one another folder (postgresEngine is for several processes); if it has ended and this stays, delete ${path}`
   return new Error(`${folder} is open in ${ownerLabel}, and PGlite is for one process. ${advice}`)

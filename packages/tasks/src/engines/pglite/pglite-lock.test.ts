@@ -20,7 +20,7 @@ async function writeLockFile(owner: object): Promise<void> {
 
 test('a folder is locked and unlocked', async () => {
   const unlock = await lockFolder(folder)
-  await expect(lockFolder(folder)).rejects.toThrow('is open in this process already')
+  await expect(lockFolder(folder)).rejects.toThrow('is already open in this process')
   await unlock()
   await expect(access(`${folder}.lock`)).rejects.toThrow('ENOENT')
   await (await lockFolder(folder))()

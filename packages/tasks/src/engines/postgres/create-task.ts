@@ -52,7 +52,7 @@ async function insertTask(
   )
   if (row?.['has_room'] !== true) return undefined
   if (row['id'] !== null) return row
-  throw new Error(`There is a task ${JSON.stringify(task.id)} already: create another id`)
+  throw new Error(`The task ${JSON.stringify(task.id)} exists already: create another id`)
 }
 
 function storedStatusMessage({ statusMessage }: NewTask): string | null {

@@ -140,7 +140,7 @@ describe('tasks', () => {
   test('are created once for each id', async () => {
     const engine = open()
     await engine.create(createNewTask('a'))
-    await expect(engine.create(createNewTask('a'))).rejects.toThrow('There is a task "a" already')
+    await expect(engine.create(createNewTask('a'))).rejects.toThrow('The task "a" exists already')
     expect(await engine.create(createNewTask('b', { callerLimit: 1 }))).toBe('full')
     expect(await count('mcp_tasks.task')).toBe(1)
   })

@@ -155,7 +155,7 @@ function createListenProof(bus: ChangeBus, onWork: () => void, onError: (error: 
   const startPolling = (): void => {
     if (!isAwaited || timers.poll !== undefined) return
     const advice = 'give `listenPool` a pool that connects to PostgreSQL directly'
-    onError(new Error(`Notifications of PostgreSQL do not arrive: ${advice}. Until then workers poll each second`))
+    onError(new Error(`Notifications of PostgreSQL do not arrive: ${advice}. Until then, workers poll every second`))
     timers.poll = setInterval(onWork, pollIntervalMs).unref()
   }
   const confirm = (): void => {

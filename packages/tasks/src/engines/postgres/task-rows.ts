@@ -62,13 +62,13 @@ export function claimedTaskOf(
 export function objectFromColumn(column: unknown): JsonObject {
   const value = parseJsonObject(textFromColumn(column))
   if (value !== undefined) return value
-  throw new Error('A task holds a JSON value that is no object: was its table changed by hand?')
+  throw new Error('A task holds a JSON value that is not an object: was its table changed by hand?')
 }
 
 function answerFromColumn(column: unknown): readonly [string, JsonObject] {
   const { key, response } = objectFromColumn(column)
   if (typeof key === 'string' && isJsonObject(response)) return [key, response]
-  throw new Error('An answer of a task is none: was its table changed by hand?')
+  throw new Error('An answer of a task cannot be read: was its table changed by hand?')
 }
 
 function messageFromColumn(column: unknown): string | undefined {

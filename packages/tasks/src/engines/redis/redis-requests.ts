@@ -54,7 +54,7 @@ function createOwnerRequests(
       const values = [JSON.stringify(payload), toStoredMessage(statusMessage), toMicroseconds(lifetimeMs)]
       const isFixed = hasFixedLifetime === true ? '1' : ''
       const reply = await run(scripts.createScript, ...texts, ...values, isFixed, callerLimit)
-      if (reply === 'exists') throw new Error(`There is a task ${JSON.stringify(id)} already: create another id`)
+      if (reply === 'exists') throw new Error(`The task ${JSON.stringify(id)} exists already: create another id`)
       return reply === 'full' ? 'full' : parseTaskRow(reply)
     },
     async get(id, owner) {

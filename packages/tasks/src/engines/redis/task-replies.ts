@@ -89,7 +89,7 @@ export function parseClaimedTask(reply: unknown): ClaimedTask {
 function toObject(text: string): JsonObject {
   const value = parseJsonObject(text)
   if (value !== undefined) return value
-  throw new Error('A task holds a JSON value that is no object: was its key changed by hand?')
+  throw new Error('A task holds a JSON value that is not an object: was its key changed by hand?')
 }
 
 function toMessage(text: string): string | undefined {
