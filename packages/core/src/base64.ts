@@ -1,7 +1,7 @@
 /** More arguments of `String.fromCharCode` could overflow the stack. */
 const chunkBytes = 0x2000
 
-/** Base64 with padding, as the protocol's `blob` members require (RFC 4648, section 4). */
+/** Encodes bytes as Base64 with padding, as the protocol's `blob` members require (RFC 4648, section 4). */
 export function encodeBase64(bytes: Uint8Array): string {
   let binaryString = ''
   for (let start = 0; start < bytes.length; start += chunkBytes) {
@@ -10,12 +10,12 @@ export function encodeBase64(bytes: Uint8Array): string {
   return btoa(binaryString)
 }
 
-/** URL-safe Base64 without padding (RFC 4648, section 5). */
+/** Encodes bytes as URL-safe Base64 without padding (RFC 4648, section 5). */
 export function encodeBase64url(bytes: Uint8Array): string {
   return encodeBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** Undefined if the text is not Base64. */
+/** Decodes Base64. Undefined if the text is none. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   let binaryString: string
   try {

@@ -13,8 +13,8 @@ export function callListener<T>(listener: (value: T) => unknown, value: T, repor
 }
 
 /**
- * Calls for an answer at once. A promise is truthy and has none of the expected members, so taking one for an answer
- * would, for example, show a hidden tool to every caller.
+ * Checks the result of a function that must answer at once. A promise is truthy and has none of the expected members,
+ * so taking one for an answer would, for example, show a hidden tool to every caller.
  *
  * @throws TypeError for a promise. What the promise rejects with is dropped.
  */
@@ -32,7 +32,7 @@ export function storeOfOwner<Store>(
   return requireSync('forOwner', store.forOwner?.(owner)) ?? store
 }
 
-/** Also of another realm or library. Never true for JSON, which has no functions. */
+/** True for a promise, also of another realm or library. Never true for JSON, which has no functions. */
 export function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
   return 'then' in value && typeof value.then === 'function'

@@ -35,7 +35,7 @@ export type Log = (record: LogRecord) => void
 /** The fields that identify the request or the part of the server. */
 export type LogContext = Omit<LogRecord, 'level' | 'message' | 'code' | 'err'>
 
-/** For an error that was thrown. */
+/** Log record of an error that was thrown. */
 export function errorRecord(err: unknown, context: LogContext = {}): LogRecord {
   return { ...context, level: 'error', message: describeThrown(err), err }
 }

@@ -57,7 +57,7 @@ export function findPageOrigin(): string | undefined {
   return typeof origin === 'string' ? origin : undefined
 }
 
-/** On workerd, timers and callbacks end with the request that made them. */
+/** True on workerd, where timers and callbacks end with the request that made them. */
 export function isWorkerd(): boolean {
   const navigator: unknown = Reflect.get(globalThis, 'navigator')
   return (

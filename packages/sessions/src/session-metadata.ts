@@ -25,7 +25,7 @@ export const sessionsIdentifier = 'io.modelcontextprotocol/sessions'
 
 /** What `_meta` has under {@link sessionKey} (seed data-layer-sessions, SessionMetadata). */
 export type SessionMetadata = {
-  /** Visible ASCII. */
+  /** Id of the session: visible ASCII. */
   readonly sessionId: string
   /** When the session ends, in ISO 8601, for display. */
   readonly expiresAt?: string | undefined
@@ -83,7 +83,7 @@ export function readSessionMetadata(
   return parseSessionMetadata(meta[sessionKey])
 }
 
-/** From a peer. Unknown members are left out. */
+/** Parses what a peer sent. Unknown members are left out. */
 export function parseSessionMetadata(value: unknown): SessionMetadata | { readonly issue: string } {
   if (!isJsonObject(value)) return { issue: 'must be an object with a sessionId' }
   const [sessionId, expiresAt, state] = ['sessionId', 'expiresAt', 'state'].map((name) =>

@@ -18,7 +18,7 @@ export function sealedState(options: KeyedOptions): StateCodec {
 }
 
 /**
- * Its tokens are readable and authenticated (JWS compact, `HS256`).
+ * A codec whose tokens are readable and authenticated (JWS compact, `HS256`).
  *
  * @throws StateUsageError for invalid keys or options.
  */
@@ -27,7 +27,7 @@ export function signedState(options: KeyedOptions): StateCodec {
 }
 
 /**
- * For development: without protection, so that every program can read and alter the tokens. The context of a token is
+ * A codec without protection, for development: every program can read and alter its tokens. The context of a token is
  * checked, but in a forged token the forger chose it.
  *
  * @throws StateUsageError unless the options contain `insecure: true`.
@@ -37,8 +37,8 @@ export function plainState(options: PlainOptions): StateCodec {
 }
 
 /**
- * For values that are too large for a token, up to 1,048,576 characters of JSON with their context. The value stays in
- * a store, and its token is a random handle.
+ * A codec for values that are too large for a token, up to 1,048,576 characters of JSON with their context. The value
+ * stays in a store, and its token is a random handle.
  *
  * @throws StateUsageError for invalid options.
  */

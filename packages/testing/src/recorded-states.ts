@@ -26,7 +26,7 @@ export interface RecordedCall {
 export interface RecordedStatesOptions {
   /** Folder with one file for each call. Commit it to version control. */
   readonly folder: string | URL
-  /** By the names of their files. */
+  /** Calls by the names of their files. */
   readonly calls: Readonly<Record<string, RecordedCall>>
   /**
    * `missing` records calls that have no file, and is the default. `all` records every call anew, as before a release.

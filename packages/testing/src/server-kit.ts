@@ -11,7 +11,7 @@ export interface ServerKit {
   readonly state: StateCodec
   readonly strictReplay: boolean
   readonly log: Log
-  /** Of the test, if it has one. */
+  /** Runtime of the test, if it has one. */
   readonly runtime?: Partial<Runtime> | undefined
   /** Rules for load shedding, for tests that stop calls at their steps. */
   readonly shedding?: ServerDefinition['shedding']
@@ -23,7 +23,7 @@ export interface ServerKit {
  */
 export type ServerFactory<S extends Server = Server> = (kit: ServerKit) => S
 
-/** With the claims with which it was sealed. */
+/** What was sealed, with its claims. */
 export interface SealedValue {
   readonly value: JsonValue
   readonly claims: SealOptions

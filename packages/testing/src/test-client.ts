@@ -99,7 +99,7 @@ export function testClient<S extends Server, const Extensions extends readonly C
   return openTestClient(target, options).client
 }
 
-/** With the kit that its server's instances use. */
+/** A test client, with the kit that its server's instances use. */
 export interface OpenedClient<S extends Server, Extensions extends readonly ClientExtension[]> {
   readonly client: TestClient<S, Extensions>
   readonly trackedKit: TrackedKit

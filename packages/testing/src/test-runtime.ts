@@ -1,7 +1,7 @@
 import type { Runtime } from '@x/core'
 import { TestingError } from './testing-error.ts'
 
-/** Where a test runtime begins. */
+/** Options of {@link testRuntime}. */
 export interface TestRuntimeOptions {
   /** Initial time in milliseconds since 1970. Default: 2026-01-01T00:00:00Z. */
   readonly now?: number | undefined
@@ -9,7 +9,7 @@ export interface TestRuntimeOptions {
   readonly randomUuid?: (() => string) | undefined
 }
 
-/** Its time stays the same until {@link TestRuntime.advance} is called. */
+/** A runtime whose time stays the same until {@link TestRuntime.advance} is called. */
 export interface TestRuntime extends Runtime {
   /**
    * Advances the time by `ms` milliseconds, and fires all timers that become due, in their order, including those that

@@ -33,7 +33,6 @@ export function isTestingError(error: unknown): error is TestingError {
   return error instanceof Error && error.name === 'TestingError' && 'code' in error
 }
 
-/** For a message. */
 export function formatValue(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value)
   return text.length > 200 ? `${text.slice(0, 200)}…` : text

@@ -13,7 +13,7 @@ export interface CallSignal {
   readonly signal?: AbortSignal | undefined
 }
 
-/** As the page may use it. */
+/** A page's server, as the page may use it. */
 export interface ServerOfApp {
   callTool(params: JsonObject, signal: AbortSignal): Promise<CallToolResult>
   readResource(params: JsonObject, signal: AbortSignal): Promise<ReadResourceResult>

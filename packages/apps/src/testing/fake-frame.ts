@@ -8,7 +8,6 @@ export interface FakeFrame extends AppFrame {
   readonly attributes: Map<string, string>
   isRemoved: boolean
   readonly style: { height: string }
-  /** Of the page. */
   readonly transport: Transport
   /** What the host sent to the page. */
   readonly received: { readonly message: { readonly method?: string }; readonly targetOrigin: string }[]

@@ -146,7 +146,7 @@ export interface TokenQuery {
   readonly isOneTime?: boolean | undefined
 }
 
-/** For a login without a call: the scopes of the program, or those that the first call would be asked for. */
+/** Challenge for a login without a call: the scopes of the program, or those that the first call would be asked for. */
 export async function firstChallenge(
   { fetch, givenResource }: AuthorizerDeps,
   endpoint: URL,

@@ -70,7 +70,7 @@ export interface ClientCredentialsOptions extends MachineOptions {
 }
 
 /**
- * For a program that acts for itself and not for a person: the client credentials grant
+ * Authorizes a program that acts for itself and not for a person, by the client credentials grant
  * (extensions/auth/oauth-client-credentials). It obtains a new token before the current one expires.
  *
  * Throws a `TypeError` for a client without a key or a secret. Calls reject with {@link AuthError}.
@@ -106,8 +106,8 @@ export interface WorkloadOptions extends MachineOptions {
 const jwtBearerGrantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
 /**
- * For a workload: presents the JWT that its platform issues as a grant (RFC 7523). If the authorization server refuses
- * a request, no second one is sent.
+ * Authorizes a workload: presents the JWT that its platform issues as a grant (RFC 7523). If the authorization server
+ * refuses a request, no second one is sent.
  *
  * Calls reject with {@link AuthError}.
  *

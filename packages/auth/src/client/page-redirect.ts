@@ -15,8 +15,8 @@ export interface PageRedirectOptions {
 }
 
 /**
- * For logins in web pages. A call that needs a login rejects with `AuthError` `authorization_needed`, whose `url` the
- * person has to visit. The page that receives the redirect calls `auth.finishLogin(address)`.
+ * Takes a login through web pages. A call that needs a login rejects with `AuthError` `authorization_needed`, whose
+ * `url` the person has to visit. The page that receives the redirect calls `auth.finishLogin(address)`.
  */
 export function pageRedirect(options: PageRedirectOptions): Redirect {
   checkArgument(options, {

@@ -33,7 +33,7 @@ export class StoredCredentials {
     return pendingRead
   }
 
-  /** Also if there is no token. */
+  /** Known even if there is no token. */
   async loadEndpoint(url: URL): Promise<StoredEndpoint | undefined> {
     return this.peek(url)?.endpoint ?? this.#readEndpoint(url)
   }

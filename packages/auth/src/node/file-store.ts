@@ -62,7 +62,7 @@ async function readTextFile(path: string): Promise<string | undefined> {
 }
 
 /**
- * By renaming a temporary file: a reader gets the whole old text or the whole new one, even if this process ends in
+ * Renames a temporary file: a reader gets the whole old text or the whole new one, even if this process ends in
  * between.
  */
 async function replaceFile(path: string, text: string): Promise<void> {

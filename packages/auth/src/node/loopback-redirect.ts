@@ -25,7 +25,7 @@ export interface LoopbackRedirectOptions {
 
 const loopbackAddress = '127.0.0.1'
 
-/** For logins in a program: a server on a loopback address of this machine receives the response (RFC 8252). */
+/** Takes a login through a program: a server on a loopback address of this machine receives the response (RFC 8252). */
 export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirect {
   const { ports = [], path = '/callback', open = openBrowser, showLoginUrl = printLoginUrl } = options
   return {

@@ -4,7 +4,6 @@ import type { HttpConnection } from '@x/transport-http/client'
 
 let lastRequestId = 0
 
-/** Without a client. */
 export function callTool(connection: HttpConnection, name = 'greet', signal?: AbortSignal): Promise<RpcResponse> {
   lastRequestId += 1
   const _meta = { [metaKeys.protocolVersion]: '2026-07-28', [metaKeys.clientCapabilities]: {} }

@@ -15,7 +15,6 @@ export interface ProtectedServer extends AsyncDisposable {
   readonly issuer: ScriptedAuthServer
   readonly auth: Protection
   readonly handler: FetchHandler
-  /** Of the calls that reached the exchange. */
   readonly principals: (Principal | undefined)[]
   readonly errors: unknown[]
   /** With a token, or with the headers in `options`. */

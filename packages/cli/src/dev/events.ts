@@ -48,7 +48,7 @@ export type CallKind = (typeof callKinds)[number]
 /** How a call ended, or that it still runs. */
 export type CallStatus = 'running' | 'done' | 'tool_error' | 'failed' | 'stopped'
 
-/** Of the page, or of a host that uses `/mcp`. */
+/** A call of the page, or of a host that uses `/mcp`. */
 export interface CallView {
   readonly id: number
   readonly source: 'page' | 'host'
@@ -180,7 +180,6 @@ export type DevEvent =
   | { readonly type: 'client'; readonly callId: number | undefined; readonly text: string }
   | { readonly type: 'output'; readonly pid: number | undefined; readonly text: string }
 
-/** With its number and its time. */
 export type StampedEvent = DevEvent & { readonly seq: number; readonly at: number }
 
 /** New data of a panel, which only one page gets. A `problem` ends the data. */

@@ -11,7 +11,7 @@ export function addStateKey(env: Environment): Environment {
   return hasKey ? env : { ...env, STATE_KEYS: randomBytes(32).toString('base64url') }
 }
 
-/** The server seals with them. */
+/** Keys that the server seals with. */
 export async function readStateKeys({ STATE_KEYS, STATE_KEYS_FILE }: Environment): Promise<readonly KeyInput[]> {
   if (STATE_KEYS !== undefined) return STATE_KEYS.split(',')
   return (await readKeysFile(STATE_KEYS_FILE ?? '')).map(({ input }) => input)

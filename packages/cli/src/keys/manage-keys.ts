@@ -5,7 +5,7 @@ import type { CommandContext } from '../command.ts'
 import { printTable } from '../output/printer.ts'
 import { createKeysFile, readKeysFile, replaceKeysFile } from './keys-file.ts'
 
-/** On the standard output, or in a new file. */
+/** Writes a new key to the standard output, or to a new file. */
 export async function newKey({ printer }: CommandContext, { keysFile }: { keysFile?: string }): Promise<ExitCode> {
   const key = randomBytes(32).toString('base64url')
   if (keysFile === undefined) {

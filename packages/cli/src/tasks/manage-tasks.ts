@@ -84,7 +84,7 @@ export async function runListCommand({ printer }: CommandContext, options: ListO
   return 0
 }
 
-/** With its requests, its result or its error. */
+/** Shows a task with its requests, its result or its error. */
 export async function showTask(
   { printer }: CommandContext,
   { store }: StoreOptions,
@@ -107,7 +107,7 @@ function printMembers(printer: Printer, value: ReturnType<typeof toPlain>): void
   }
 }
 
-/** Of tasks that have not ended. */
+/** Counts tasks that have not ended. */
 export async function runCountsCommand({ printer }: CommandContext, { store }: StoreOptions): Promise<ExitCode> {
   const counts = await withAdmin(store, (admin) => admin.counts())
   if (printer.isJson) {

@@ -8,7 +8,6 @@ export const abandonedForm: unique symbol = Symbol('left')
 
 type FieldAnswer<T> = T | undefined | typeof abandonedForm
 
-/** With the prompt for the type of the field. */
 export async function askField(
   field: FormField,
   terminal: Terminal,

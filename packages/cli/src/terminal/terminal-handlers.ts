@@ -7,9 +7,9 @@ import { toDisplayLine } from './display-text.ts'
 
 /** Streams of the terminal, and how to open a browser. */
 export interface TerminalOptions {
-  /** Here come the user's keys. Default: `process.stdin`. */
+  /** Where the user's keys come from. Default: `process.stdin`. */
   readonly input?: Readable | undefined
-  /** Here go the prompts. Default: `process.stdout`. */
+  /** Where the prompts go. Default: `process.stdout`. */
   readonly output?: Writable | undefined
   /**
    * Opens a page after the user has agreed. Without it, servers can only ask with forms. What it throws fails the call.

@@ -90,7 +90,6 @@ export class DevDriver {
     return this.waitFor((event) => event.type === 'server' && event.server.status === 'ready' && event.seq, after)
   }
 
-  /** Of the server. */
   get pids(): readonly number[] {
     const states = this.#events.flatMap((event) => (event.type === 'server' ? [event.server] : []))
     return states.at(-1)?.pids ?? []
@@ -116,7 +115,6 @@ export class DevDriver {
     return this.waitFor((event) => event.type === 'question' && event.isOpen && event.question, after)
   }
 
-  /** Of a call, so far. */
   messages(id: number): readonly MessageView[] {
     return this.#events.flatMap((event) =>
       event.type === 'message' && event.message.callId === id ? [event.message] : [],

@@ -9,7 +9,7 @@ export interface MemoryBusOptions {
 }
 
 /**
- * Stays within this process. A change reaches every listener of this object before `publish` returns; one that a
+ * A bus within this process. A change reaches every listener of this object before `publish` returns; one that a
  * listener publishes comes after all earlier ones. No change is lost, and `publish` never rejects.
  */
 export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {

@@ -32,7 +32,7 @@ export interface Composition {
   readonly needsPrincipal: boolean
   /** Extensions that observe the server's events. */
   readonly observers: readonly Observer[]
-  /** Of the extensions and of the server's other parts. */
+  /** Readiness of the extensions and of the server's other parts. */
   readonly readiness: {
     /** True if every required part can be reached. Never rejects. */
     ready(): Promise<boolean>

@@ -5,7 +5,7 @@ import type { JsonObject } from '@x/core'
 export const quotaReason = 'quota'
 
 /**
- * For a caller whose quota is full. Message and `data` name the limit and the time after which the caller may try
+ * Error for a caller whose quota is full. Message and `data` name the limit and the time after which the caller may try
  * again.
  */
 export function quotaError({

@@ -5,7 +5,7 @@ import { quotaError } from './quota.ts'
 /** `data.reason` of the error for a limit that all callers share. Over HTTP its status is 503. */
 export const overloadedReason = 'overloaded'
 
-/** For a reached limit of the ledger: that of one caller, or the total of all. */
+/** Error for a reached limit of the ledger: that of one caller, or the total of all. */
 export function limitErrorToMcp({ kind, max, scope, retryAfterMs, advice }: LimitError): McpError {
   if (scope === 'caller') return quotaError({ limit: kind, max, retryAfterMs, advice })
   const message = `The server has reached its limit of ${kind} for all callers: try again in ${retryAfterMs} ms`
@@ -22,7 +22,7 @@ export interface LimitResponse {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** For a limit of the ledger that a request reaches before a call exists. */
+/** HTTP response for a limit of the ledger that a request reaches before a call exists. */
 export function limitErrorToHttp(error: LimitError): LimitResponse {
   const { code, message, data } = limitErrorToMcp(error)
   return {
@@ -44,7 +44,7 @@ const unavailableReason = 'unavailable'
 export const notSentReason = 'not_sent'
 
 /**
- * For a running call that a stopping server ends. Its `data` has the reason `stopping`, `retryAfterMs` 0, because
+ * Error for a running call that a stopping server ends. Its `data` has the reason `stopping`, `retryAfterMs` 0, because
  * another instance may serve the call at once, and `begun`: true, because its handler may have had effects.
  */
 export function stoppingError(): McpError {
@@ -61,9 +61,9 @@ export function invalidStateError(): McpError {
 const unavailableRetryMs = 1000
 
 /**
- * For a request that cannot be served now, because a store, bus, issuer or engine is unreachable. The message does not
- * name it; only the operator sees `cause`. The `data` has `retryAfterMs`, by default 1,000, and `begun`: true if the
- * call's handler had begun. If it had not, the client may safely send the call again.
+ * Error for a request that cannot be served now, because a store, bus, issuer or engine is unreachable. The message
+ * does not name it; only the operator sees `cause`. The `data` has `retryAfterMs`, by default 1,000, and `begun`: true
+ * if the call's handler had begun. If it had not, the client may safely send the call again.
  */
 export function unavailableError({
   begun,

@@ -1,6 +1,6 @@
 import { callListener, createLog, errorRecord } from '@x/core'
 
-/** In which state a connection is. */
+/** Status of a {@link ConnectionState}. */
 export type ConnectionStatus =
   /** No server has answered yet. Nothing is sent before the first request. */
   | 'connecting'
@@ -13,7 +13,7 @@ export type ConnectionStatus =
   /** The connection was closed here, or its process is not started again. No request succeeds any more. */
   | 'closed'
 
-/** The same over every transport and for servers of every revision. */
+/** State of a connection, the same over every transport and for servers of every revision. */
 export interface ConnectionState {
   readonly status: ConnectionStatus
   /** Where the user logs in, if a page is open or has to be opened. */

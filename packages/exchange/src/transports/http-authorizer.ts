@@ -1,4 +1,4 @@
-/** By name. A header that the transport itself writes causes a `TypeError`. */
+/** Header values by name. A header that the transport itself writes causes a `TypeError`. */
 export type HttpHeaders = Readonly<Record<string, string>>
 
 /** What an authorizer authorizes. Each attempt to send the request passes the same object. */

@@ -12,8 +12,8 @@ import {
 const maxShownLength = 100
 
 /**
- * For a client that begins with the handshake of an earlier revision; undefined for any other request. Its user may see
- * only the error's message (basic/versioning, compatibility). `supportedVersions` are those of the server.
+ * Error for a client that begins with the handshake of an earlier revision; undefined for any other request. Its user
+ * may see only the error's message (basic/versioning, compatibility). `supportedVersions` are those of the server.
  */
 export function findRevisionError(
   { method, params }: RpcRequest,
@@ -76,7 +76,7 @@ export function olderRevisionIn(response: RpcResponse): string | undefined {
   return olderVersions.find((version) => version === namedRevision)
 }
 
-/** For the user of a client whose server supports only earlier revisions. */
+/** Message for the user of a client whose server supports only earlier revisions. */
 export function olderServerMessage(revision: string | undefined): string {
   const revisionText = revision ?? 'one of an earlier revision'
   return `this client speaks only MCP ${protocolVersion}; the server answered as ${revisionText}`

@@ -28,7 +28,7 @@ export interface ResponseContext {
   readonly transform: (value: JsonValue) => JsonValue
 }
 
-/** Less than a message may have, which is around it. */
+/** Leaves room for the message around it. */
 // limit: response depth | count | levels of the JSON of a response | the model gets an error
 const maxDepth = 200
 

@@ -13,7 +13,7 @@ import { OpenApiError } from '../document/open-api-error.ts'
 
 /** An operation of a document. Its texts are those of the document, as a model may read them. */
 export interface OpenApiOperation {
-  /** In upper case. */
+  /** HTTP method, in upper case. */
   readonly method: string
   /** As the document writes it, such as `/orders/{id}`. */
   readonly path: string

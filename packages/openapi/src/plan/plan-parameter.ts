@@ -18,7 +18,7 @@ export type ParameterStyle =
 
 /** A parameter that is an argument of the tool. */
 export interface ParameterPlan {
-  /** Its name. Models refuse some names of parameters. */
+  /** Name of the argument. Models refuse some names of parameters. */
   readonly argument: string
   readonly name: string
   readonly place: 'path' | 'query' | 'header'
@@ -137,7 +137,7 @@ const queryStyles: ReadonlySet<JsonValue> = new Set([
   'tabDelimited',
 ])
 
-/** Of a parameter, or of a property of a form (3.0, style values). */
+/** Style of a parameter, or of a property of a form (3.0, style values). */
 export function planStyle(
   { name, style, explode }: JsonObject,
   place: ParameterPlan['place'],

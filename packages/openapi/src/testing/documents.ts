@@ -5,7 +5,7 @@ import { type JsonObject, parseJsonObject } from '@x/core'
 
 const { resolve } = createRequire(import.meta.url)
 
-/** Of `@readme/oas-examples`, such as `3.1/json/petstore`. */
+/** A document of `@readme/oas-examples`, such as `3.1/json/petstore`. */
 export function readExample(name: string): JsonObject {
   return parseJsonObject(readFileSync(resolve(`@readme/oas-examples/${name}.json`), 'utf8')) ?? {}
 }

@@ -53,7 +53,7 @@ function readPath(name: string, address: string, template: string): string[] {
   return found === undefined ? [] : [found]
 }
 
-/** As a server reads it. */
+/** A value as a server reads it. */
 export function asRead(value: JsonValue): unknown {
   const text = (each: JsonValue | undefined): string => (typeof each === 'object' ? JSON.stringify(each) : String(each))
   if (isJsonArray(value)) return value.map(text)

@@ -2,9 +2,9 @@ import { list, optional, type Shape, shape, string, literal } from './shape.ts'
 
 /** Two names of an object: one for programs, and a title for people (basic/index). */
 export type BaseMetadata = {
-  /** For programs, and shown to people if there is no title. */
+  /** Name for programs, shown to people if there is no title. */
   readonly name: string
-  /** For people. */
+  /** Name for people. */
   readonly title?: string | undefined
 }
 
@@ -49,7 +49,7 @@ export type Implementation = BaseMetadata &
   Icons & {
     /** Version of the software, not of the protocol. */
     readonly version: string
-    /** For people. */
+    /** Describes the software, for people. */
     readonly description?: string | undefined
     /** A page about the software. */
     readonly websiteUrl?: string | undefined

@@ -14,7 +14,7 @@ export type RequestedSchema = {
 export type ElicitRequestFormParams = {
   /** Absent means `form`. */
   readonly mode?: 'form' | undefined
-  /** Shown to the user. */
+  /** Message that the client shows to the user. */
   readonly message: string
   readonly requestedSchema: RequestedSchema
 }

@@ -6,7 +6,7 @@ export type Root = {
   readonly _meta?: MetaObject | undefined
   /** Begins with `file://` in this revision. */
   readonly uri: string
-  /** For people. */
+  /** Name for people. */
   readonly name?: string | undefined
 }
 

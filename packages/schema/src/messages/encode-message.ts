@@ -42,11 +42,11 @@ export function prepareResult<T extends object>(result: T): T {
 
 /** A message with a large result from {@link prepareResult}, in pieces. */
 export interface MessagePieces {
-  /** Before the result, in ASCII. */
+  /** Text before the result, in ASCII. */
   readonly head: string
   /** Cached text of the result in UTF-8. Must not be modified. */
   readonly result: Uint8Array
-  /** After the result, in ASCII. */
+  /** Text after the result, in ASCII. */
   readonly tail: string
 }
 

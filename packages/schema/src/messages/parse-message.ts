@@ -55,7 +55,9 @@ export function parseBatch(
   })
 }
 
-/** For a receiver that sends no requests, and so expects no responses: throws `McpError(invalidRequest)` for one. */
+/**
+ * Parses for a receiver that sends no requests, and so expects no responses: throws `McpError(invalidRequest)` for one.
+ */
 export function parseRequestOrNotification(text: string, bounds?: ParseBounds): RpcRequest | RpcNotification {
   const message = parseMessage(text, bounds)
   if ('method' in message) return message

@@ -158,7 +158,7 @@ function isSpace(codeUnit: number): boolean {
 
 /** Size limits of a message, each enforced before anything is built from the text. */
 export interface ParseBounds {
-  /** Of the text, in UTF-8. */
+  /** Length of the text in UTF-8 bytes. */
   readonly bytes: number
   /** Nested objects and arrays, the message itself included. */
   readonly depth: number

@@ -25,7 +25,7 @@ import { invalidParamsError } from '../basic/mcp-error.ts'
 import { type RequestMetaObject, requestMetaObject, type RequestParams, requestParams } from '../basic/meta.ts'
 import { checkOf, type Shape } from '../basic/shape.ts'
 
-/** What is known of a method. */
+/** Properties of a method. */
 export interface MethodRow<P = unknown> {
   /**
    * Checks the params and returns the same object. Throws `McpError(invalidParams)` with the path of an invalid part.

@@ -60,7 +60,7 @@ export const listPromptsResult: Shape<ListPromptsResult> = shape<ListPromptsResu
 /** Which prompt, with which arguments (server/prompts, getting a prompt). */
 export type GetPromptRequestParams = InputResponseRequestParams & {
   readonly name: string
-  /** By name. */
+  /** Values of the arguments, by name. */
   readonly arguments?: { readonly [name: string]: string } | undefined
 }
 

@@ -40,7 +40,7 @@ export const listResourceTemplatesResult: Shape<ListResourceTemplatesResult> = s
 /** Params of a request about one resource (server/resources). */
 export type ResourceRequestParams = {
   readonly _meta: RequestMetaObject
-  /** It may have any scheme, and the server defines its meaning. */
+  /** URI of the resource. It may have any scheme, and the server defines its meaning. */
   readonly uri: string
 }
 

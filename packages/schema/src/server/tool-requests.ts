@@ -20,7 +20,7 @@ export const listToolsResult: Shape<ListToolsResult> = shape<ListToolsResult>({ 
 /** Which tool, with which arguments (server/tools, calling tools). */
 export type CallToolRequestParams = InputResponseRequestParams & {
   readonly name: string
-  /** As the tool's input schema describes them. */
+  /** Arguments, as the tool's input schema describes them. */
   readonly arguments?: JsonObject | undefined
 }
 
@@ -34,7 +34,7 @@ export const callToolRequestParams: Shape<CallToolRequestParams> = shape<CallToo
 export type CallToolResult = {
   readonly _meta?: ResultMetaObject | undefined
   readonly resultType: ResultType
-  /** For the model. */
+  /** Content for the model. */
   readonly content: readonly ContentBlock[]
   /** For programs: a JSON value that the tool's output schema describes. */
   readonly structuredContent?: JsonValue | undefined

@@ -22,12 +22,12 @@ const shapes = {
   ...wholeResponses,
 }
 
-/** Of all published types: those that are exported, and those that only tests compare. */
+/** Shapes of all published types: those that are exported, and those that only tests compare. */
 type PublishedShapes = typeof shapes
 
 export type Of<Name extends keyof PublishedShapes> = PublishedShapes[Name] extends Shape<infer T> ? T : never
 
-/** By the name of the type in lower camel case. */
+/** Validators by the name of the type in lower camel case. */
 export const validators: ReadonlyMap<string, z.ZodMiniType> = new Map(
   Object.entries(shapes).map(([name, shape]) => [name, zodOf(shape as Shape<unknown>)]),
 )

@@ -11,7 +11,7 @@ export interface HeaderParam {
   readonly type: 'string' | 'integer' | 'boolean'
 }
 
-/** By name, which ignores case in headers that came over HTTP. A `Map` is one. */
+/** Header values by name, which ignores case in headers that came over HTTP. A `Map` is one. */
 export interface HeaderParams {
   get(name: string): string | undefined
   forEach(visit: (value: string, name: string) => void): void

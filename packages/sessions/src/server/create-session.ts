@@ -26,7 +26,6 @@ export async function createSealedSession(request: SessionRequest, signal: Abort
   }
 }
 
-/** As session metadata has it. */
 export function toIsoDateTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }

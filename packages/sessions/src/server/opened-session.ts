@@ -21,7 +21,7 @@ export interface SessionRequest {
 
 type SessionContent = Pick<OpenedSession, 'id' | 'createdAt' | 'expiresAt' | 'state' | 'stateToken' | 'revision'>
 
-/** As opened for one request. */
+/** A session, as opened for one request. */
 export class OpenedSession implements SessionRequest {
   readonly method: string
   readonly report: (error: unknown) => void
@@ -174,7 +174,6 @@ export interface CallView {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Of a request. */
 export const openedSessionKey: ContextKey<OpenedSession> = contextKey('x/session')
 
 /** Name of the session in the record of a task. */

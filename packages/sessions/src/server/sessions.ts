@@ -32,7 +32,10 @@ export interface Sessions<State> extends ServerExtension<'sessions', SessionsApi
   of(ctx: CallView): Session<State>
   /** The session of a call, or undefined. */
   find(ctx: CallView): Session<State> | undefined
-  /** As `visibleTo` of a tool, prompt or resource, it hides the definition from calls without a session. */
+  /**
+   * True if a call has a session. As `visibleTo` of a tool, prompt or resource, it hides the definition from calls
+   * without a session.
+   */
   isInSession(principal: Principal | undefined, call: CallView): boolean
   /** Makes a `visibleTo` that shows a tool, prompt or resource only to calls whose session passes a test. */
   when(test: (session: SessionView<State>) => boolean): (principal: Principal | undefined, call: CallView) => boolean

@@ -4,7 +4,7 @@ import { parseFrontmatter } from '../wire/frontmatter.ts'
 import type { Skill, SkillResource } from '../wire/skill.ts'
 import { SkillError } from '../skill-error.ts'
 
-/** Its size and digest are those of the skill's entry. */
+/** A file whose size and digest are those of its skill's entry. */
 export interface VerifiedFile {
   readonly uri: string
   readonly mimeType: string | undefined

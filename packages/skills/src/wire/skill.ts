@@ -21,7 +21,7 @@ export type SkillResource = {
   readonly uri: string
   /** SHA-256 hash of the file: `sha256:` and 64 lowercase hexadecimal digits. */
   readonly digest: string
-  /** In bytes. */
+  /** Size of the file in bytes. */
   readonly size: number
 }
 

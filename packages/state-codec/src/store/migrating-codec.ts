@@ -18,7 +18,7 @@ import { createHandleStore, handleLength, isHandle, type HandleStore } from './h
  */
 export interface MigratingOptions extends CodecOptions {
   readonly phase: MigrationPhase
-  /** Codec to migrate to. */
+  /** The codec to migrate to. */
   readonly state: StateCodec
   /** Store to migrate from. Required in every phase except `state`. */
   readonly store?: StateStore | undefined

@@ -16,7 +16,7 @@ export interface StorageUsage {
   readonly characterCount: number
 }
 
-/** A new value would exceed it. */
+/** A limit that a new value would exceed. */
 export interface ReachedLimit {
   /** The option that sets it. */
   readonly name: 'maxEntries' | 'maxCharacters'
@@ -49,7 +49,6 @@ async function digestOwner(owner: string): Promise<string> {
   return encodeBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
 }
 
-/** The same for every owner. */
 export type SharedOperations = Required<Pick<StateStore, 'get' | 'delete' | 'expire'>>
 
 /** `owner` is a digest. */

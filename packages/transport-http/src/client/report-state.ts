@@ -1,10 +1,8 @@
 import type { ConnectionStateSource } from '@x/exchange/internal'
 import { HttpError, isHttpError } from './http-error.ts'
 
-/** The codes of errors for a server that could not be reached, or whose connection broke. */
 const lostCodes: ReadonlySet<string> = new Set(['refused', 'connect', 'certificate', 'cors', 'timeout', 'closed'])
 
-/** The statuses that a balancer sends for a server that is away. */
 const awayStatuses: ReadonlySet<number | undefined> = new Set([502, 503, 504])
 
 /** Records what an HTTP status says about the server, before the body is read. */

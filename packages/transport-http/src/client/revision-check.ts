@@ -45,7 +45,6 @@ export function createRevisionCheck(getClient: () => HttpClient, clock: Clock): 
   }
 }
 
-/** Rejects if the server does not answer in time, and ends the requests of the check. */
 function findOlderRevisionInTime(client: HttpClient, clock: Clock): Promise<string | undefined> {
   const message = `The server did not answer about its revision within ${checkTimeoutMs} ms`
   const createTimeoutError = (): Error => new HttpError('timeout', message, { origin: new URL(client.url).origin })

@@ -133,10 +133,6 @@ function createEventHandler(server: Server, options: LambdaOptions): EventHandle
   }
 }
 
-/**
- * Drains the server shortly before Lambda stops the invocation. Call the returned function to end that, so that the
- * next invocation is served.
- */
 function drainBeforeEnd(server: Server, context: LambdaContext, close: () => void): () => void {
   const remainingMs = context.getRemainingTimeInMillis()
   const reserveMs = Math.min(maxReserveMs, remainingMs / 3)

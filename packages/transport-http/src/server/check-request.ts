@@ -188,7 +188,6 @@ function parseAcceptWeights(accept: string): ReadonlyMap<string, number> {
   return weights
 }
 
-// Of all media ranges that include the type, the most specific one's weight applies.
 function acceptsType(weights: ReadonlyMap<string, number>, type: string, subtype: string): boolean {
   const weight = weights.get(`${type}/${subtype}`) ?? weights.get(`${type}/*`) ?? weights.get('*/*') ?? 0
   return weight > 0

@@ -173,7 +173,6 @@ function abortCall(call: RunningCall, reason: unknown): void {
   call.writer.destroy(call.target)
 }
 
-// Called when the connection has closed or the answer is sent. Only a closed connection cancels the call.
 function endConnection(call: RunningCall): void {
   call.cancelTimer?.()
   if (call.phase === 'ended') return

@@ -3,7 +3,7 @@ import { type JsonObject, parseJsonObject } from '@x/core'
 
 const maxBodyBytes = 4 * 1024 * 1024
 
-/** Answers a request of the page that cannot be served, with this status. */
+/** A request of the page that cannot be served, with its status. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number

@@ -105,7 +105,7 @@ export class Calls {
     }
   }
 
-  /** For the next request. Undefined disarms the armed fault. */
+  /** Arms a fault for the next request. Undefined disarms the armed one. */
   arm(fault: ArmedFault | undefined): void {
     this.#wire.arm(fault)
   }

@@ -45,7 +45,7 @@ export class Instances {
     return this.#lastTurn ?? this.#answering.values().next().value
   }
 
-  /** For the next request. Without turns it is always the first one. */
+  /** Which instance gets the next request. Without turns it is always the first one. */
   next(hasTurns: boolean): Instance | undefined {
     const all = [...this.#answering.values()]
     if (!hasTurns) return all[0]

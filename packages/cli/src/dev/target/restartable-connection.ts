@@ -49,7 +49,6 @@ export class RestartableConnection implements Connection {
     return this.#states.state
   }
 
-  /** Of a server over stdio. */
   get process(): AnyConnection['process'] {
     return this.#slot?.connection.process
   }

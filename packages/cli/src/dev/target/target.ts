@@ -28,7 +28,6 @@ export interface TargetOptions {
   readonly wire: Wire
   /** For connections to a server at a URL, such as a login. */
   readonly http: Pick<NonNullable<ConnectAnyOptions['http']>, 'headers' | 'auth'>
-  /** Of the second user. */
   readonly otherToken: string | undefined
 }
 

@@ -21,7 +21,6 @@ export interface Instance {
 export interface FetchServer {
   /** Which instance answers the next request. Undefined for a server that runs elsewhere. */
   next(hasTurns: boolean): Instance | undefined
-  /** Of the second user. */
   readonly otherToken: string | undefined
 }
 

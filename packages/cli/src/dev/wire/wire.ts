@@ -17,7 +17,7 @@ export interface RecordedMessage extends Pick<MessageView, 'callId' | 'direction
   readonly note?: string | undefined
 }
 
-/** As far as faults depend on it. */
+/** What faults depend on. */
 export interface FaultyServer {
   /** The server is a process of this command. */
   readonly hasProcess: boolean
@@ -81,7 +81,6 @@ export class Wire {
     return index === -1 ? undefined : this.#expected.splice(index, 1)[0]?.callId
   }
 
-  /** What some faults need. */
   setServer(server: FaultyServer): void {
     this.#server = server
     this.#report()
@@ -95,7 +94,7 @@ export class Wire {
     )
   }
 
-  /** Undefined disarms the armed fault. */
+  /** Arms a fault. Undefined disarms the armed one. */
   arm(fault: ArmedFault | undefined): void {
     this.#armed = fault && { ...fault, at: faults[fault.kind].isOfAnswer ? 'answer' : fault.at }
     this.#report()
