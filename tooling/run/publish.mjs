@@ -29,7 +29,7 @@ export function publish() {
       console.log(`${id} is in the registry already`)
       continue
     }
-    run('npm', ['publish', path, '--access', 'public', '--loglevel', 'error'])
+    run('npm', ['publish', path, '--ignore-scripts', '--access', 'public', '--loglevel', 'error'])
     run('git', ['tag', '--force', id])
     console.log(`${id} is published`)
   }

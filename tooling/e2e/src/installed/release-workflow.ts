@@ -1,47 +1,49 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { parse } from 'yaml'
 import * as z from 'zod'
 import { runCommand } from './run-command.ts'
 
-const step = z.object({
-  run: z.string().optional(),
-  with: z.object({ version: z.string().optional() }).optional(),
-})
-const workflow = z.object({ jobs: z.record(z.string(), z.object({ steps: z.array(step) })) })
+const job = z.object({ steps: z.array(z.object({ run: z.string().optional() })) })
+const workflow = z.object({ jobs: z.record(z.string(), job) })
+
+type JobName = 'versions' | 'pull-request' | 'pack' | 'publish'
 
 /** A job of the workflow that releases, in a fresh clone. */
 export interface ReleaseJob {
-  readonly name: 'versions' | 'pack' | 'publish'
-  /** The folder of the clone, which is created. */
-  readonly folder: string
+  readonly name: JobName
+  /** The folder of the clones. Each has the name of its job. */
+  readonly place: string
   /** The repository to clone. */
   readonly from: string
   readonly env?: Readonly<Record<string, string>>
-  /** Called when the repository is cloned, before the first step. */
-  readonly prepare?: () => Promise<unknown>
+  /** A result of another job, which is there before the first step. */
+  readonly artifact?: { readonly of: JobName; readonly file: string }
 }
 
 /**
- * Clones a repository and runs the shell steps of a job in their order, with the commands that a step gives to an action.
- * `gh` is a program that does nothing. Resolves to the output of all steps.
+ * Clones a repository and runs the shell steps of a job in their order. `gh` is a program that does nothing. Resolves to
+ * the output of all steps.
  */
-export async function runReleaseJob({ name, folder, from, env = {}, prepare }: ReleaseJob): Promise<string> {
+export async function runReleaseJob({ name, place, from, env = {}, artifact }: ReleaseJob): Promise<string> {
+  const folder = `${place}/${name}`
   await runCommand('git', ['clone', '--quiet', from, folder], '.')
-  await prepare?.()
+  if (artifact !== undefined) {
+    const path = `.results/${artifact.file}`
+    await cp(`${place}/${artifact.of}/${path}`, `${folder}/${path}`, { recursive: true })
+  }
   const programs = `${folder}-programs`
   await mkdir(programs)
   await writeFile(`${programs}/gh`, '#!/bin/sh\n')
   await chmod(`${programs}/gh`, 0o755)
   const { jobs } = workflow.parse(parse(await readFile(`${folder}/.github/workflows/release.yml`, 'utf8')))
-  const commands = (jobs[name]?.steps ?? [])
-    .map((one) => one.run ?? one.with?.version)
-    .filter((one) => one !== undefined)
+  const commands = (jobs[name]?.steps ?? []).map(({ run }) => run).filter((run) => run !== undefined)
   if (commands.length === 0) throw new Error(`The workflow has no steps of the job ${name}`)
   let output = ''
   for (const command of commands) {
     // As GitHub runs a step.
     const args = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', command]
-    output += await runCommand('bash', args, { folder, env: { ...env, PATH: `${programs}:${process.env['PATH']}` } })
+    const variables = { PATH: `${programs}:${process.env['PATH']}`, GITHUB_OUTPUT: `${programs}/output` }
+    output += await runCommand('bash', args, { folder, env: { ...env, ...variables } })
   }
   return output
 }

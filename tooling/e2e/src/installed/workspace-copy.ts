@@ -12,12 +12,12 @@ const identity = ['-c', 'user.name=Tests', '-c', 'user.email=tests@localhost']
 /** A copy of this repository for tests of versions and of publishing. */
 export interface WorkspaceCopy {
   readonly folder: string
-  /** Writes a changeset, such as `{ '@x/client': 'minor' }`. */
+  /** Commits a changeset, such as `{ '@x/client': 'minor' }`. */
   change(name: string, bumps: Readonly<Record<string, 'major' | 'minor' | 'patch'>>): Promise<void>
   /** Applies the changesets, commits the versions, and resolves to the version of each public package. */
   version(): Promise<ReadonlyMap<string, string>>
-  /** Commits what a clone changed, and merges it. */
-  pull(clone: string): Promise<void>
+  /** Merges a branch that a clone has pushed. */
+  merge(branch: string): Promise<void>
   /** Runs a program of the repository with Node. */
   node(script: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<string>
 }
@@ -37,19 +37,17 @@ export async function copyWorkspace(folder: string): Promise<WorkspaceCopy> {
   await commit(folder)
   return {
     folder,
-    change: (name, bumps) => {
+    change: async (name, bumps) => {
       const lines = Object.entries(bumps).map(([one, bump]) => `'${one}': ${bump}\n`)
-      return writeFile(`${folder}/.changeset/${name}.md`, `---\n${lines.join('')}---\n\nA change.\n`)
+      await writeFile(`${folder}/.changeset/${name}.md`, `---\n${lines.join('')}---\n\nA change.\n`)
+      await commit(folder)
     },
     version: async () => {
       await runCommand(process.execPath, ['tooling/run/version-packages.mjs'], folder)
       await commit(folder)
       return readVersions(folder, packages)
     },
-    pull: async (clone) => {
-      await commit(clone)
-      await runCommand('git', ['pull', '--quiet', '--ff-only', clone, 'main'], folder)
-    },
+    merge: async (branch) => void (await runCommand('git', ['merge', '--quiet', '--ff-only', branch], folder)),
     node: (script, args, env) => runCommand(process.execPath, [script, ...args], { folder, env }),
   }
 }
