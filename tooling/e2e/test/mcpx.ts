@@ -10,9 +10,15 @@ import { build } from 'esbuild'
 export interface Mcpx extends AsyncDisposable {
   readonly path: string
   /** Runs a command line with `--json`, and resolves to its exit code and its output. */
-  run(
-    ...args: readonly string[]
-  ): Promise<{ readonly code: number | null; readonly json: JsonObject; readonly err: string }>
+  run(...args: readonly string[]): Promise<McpxResult>
+  /** The same for a person, whose configuration is in a folder. */
+  runAs(configFolder: string, ...args: readonly string[]): Promise<McpxResult>
+}
+
+interface McpxResult {
+  readonly code: number | null
+  readonly json: JsonObject
+  readonly err: string
 }
 
 /** Bundles the program. Bundled CommonJS packages call `require`, so the banner defines it. */
@@ -35,15 +41,16 @@ export async function buildMcpx(): Promise<Mcpx> {
   })
   return {
     path,
-    run: (...args) => runProgram(path, [...args, '--json']),
+    run: (...args) => runProgram(path, [...args, '--json'], {}),
+    runAs: (folder, ...args) => runProgram(path, [...args, '--json'], { XDG_CONFIG_HOME: folder }),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }
 }
 
-function runProgram(path: string, args: readonly string[]): ReturnType<Mcpx['run']> {
+function runProgram(path: string, args: readonly string[], more: NodeJS.ProcessEnv): Promise<McpxResult> {
   return new Promise((resolve) => {
     const printed = { out: '', err: '' }
-    const child = execFile(process.execPath, [path, ...args], { env: { PATH: process.env['PATH'] } })
+    const child = execFile(process.execPath, [path, ...args], { env: { PATH: process.env['PATH'], ...more } })
     child.stdout?.on('data', (text: string) => (printed.out += text))
     child.stderr?.on('data', (text: string) => (printed.err += text))
     child.once('close', (code) => {

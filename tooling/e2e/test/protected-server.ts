@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type AuthServer, startAuthServer } from '@tooling/auth-server'
-import { protect } from '@x/auth/server'
+import { protect, requireScopes } from '@x/auth/server'
 import { createServer, tool } from '@x/server'
 import { nodeHandler } from '@x/transport-http/node'
 
@@ -12,18 +12,20 @@ export interface ProtectedServer extends AsyncDisposable {
   readonly authServer: AuthServer
 }
 
-/** Starts a server that requires a token. */
-export async function serveProtected(): Promise<ProtectedServer> {
+/** Starts a server that requires a token, and for the tool `update` one with the scope `items:write`. */
+export async function serveProtected(hostname = '127.0.0.1'): Promise<ProtectedServer> {
   const http = createHttpServer()
   http.listen(0, '127.0.0.1')
   await once(http, 'listening')
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`
-  const authServer = await startAuthServer({ resources: [{ resource: url, scopes: ['items:read'] }] })
+  const url = `http://${hostname}:${(http.address() as AddressInfo).port}/mcp`
+  const authServer = await startAuthServer({ resources: [{ resource: url, scopes: ['items:read', 'items:write'] }] })
   const whoAmI = tool('who-am-i', {
     description: 'Returns the user and the client of the user',
     run: (_, { principal }) => `${principal?.subject} by ${principal?.client}`,
   })
-  const server = createServer({ name: 'items', version: '1.0.0', state: false, tools: [whoAmI] })
+  const update = tool('update', { description: 'Changes an item', run: () => 'updated' })
+  const extensions = [requireScopes({ 'tools/call': { update: ['items:write'] } })]
+  const server = createServer({ name: 'items', version: '1.0.0', state: false, tools: [whoAmI, update], extensions })
   const auth = protect({ resource: url, issuers: [authServer.issuer], scopes: ['items:read'] })
   http.on('request', nodeHandler(server, { auth }))
   return {

@@ -105,7 +105,7 @@ interface BegunLogin {
 /** After a login without a response, the next one registers the client again. */
 async function visitLoginPage(
   { records, now, openLogins }: CodeFlowOptions,
-  { serverContext, endpoint, lastClientId }: GrantRequest,
+  { serverContext, endpoint, lastClientId, addedScopes = [] }: GrantRequest,
   context: { readonly redirectListener: RedirectListener; readonly begunLogin: BegunLogin },
 ): Promise<URL> {
   const { url, state, client } = context.begunLogin
@@ -113,7 +113,8 @@ async function visitLoginPage(
   // The person wonders why a login that worked yesterday is asked for again.
   const isNewClient = lastClientId !== undefined && lastClientId !== client.id
   const reason = isNewClient ? ': the program has a new client id there, so its earlier login has ended' : ''
-  const message = `A login is open in the browser, at ${url.origin}${url.pathname}${reason}`
+  const purpose = addedScopes.length === 0 ? '' : ` for ${addedScopes.join(' ')}`
+  const message = `A login${purpose} is open in the browser, at ${url.origin}${url.pathname}${reason}`
   const endOpenLogin = openLogins.open(endpoint.href, new AuthError('login_pending', message, { issuer, url }))
   try {
     return await raceWithCancellation(context.redirectListener.visit(url, state), signal)

@@ -49,6 +49,28 @@ test.each([
   },
 )
 
+test('A login for another scope shows in the error of its call, though other calls are answered meanwhile [AUT-103]', async () => {
+  await using w = await createTestEnvironment()
+  await using connection = connectHttp(w.resource.url, { auth: w.createOAuth() })
+  const clock = manualClock()
+  const client = createClient(connection, { name: 'test', version: '1.0.0', runtime: clock })
+  await client.callTool('greet')
+  w.resource.requiredScopes.set('update', ['items:write'])
+  const visited = createGate()
+  w.browser.transformAnswer = () => {
+    visited.open()
+    return new Promise(() => {})
+  }
+  const failed = client.callTool('update', {}, { timeoutMs: 1000 }).catch(String)
+  await visited.opened
+  await client.callTool('greet')
+  expect(connection.state.status).toBe('login_needed')
+  clock.advance(1000)
+  expect(await failed).toMatch(
+    /A login for items:write is open in the browser, at .*: finish the login, and call again$/,
+  )
+})
+
 test('A login that failed is no longer open', async () => {
   await using w = await createTestEnvironment()
   w.browser.transformAnswer = () => {

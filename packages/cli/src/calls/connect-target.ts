@@ -5,7 +5,7 @@ import { type TaskHandle, type TasksClient, tasksClient } from '@x/tasks/client'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import { createServerOutput, type ServerOutput } from './server-output.ts'
-import { createLogin, loginTimeoutMs, withoutNewLogins } from './stored-login.ts'
+import { createCommandLogin, loginTimeoutMs, OtherUrlError } from './stored-login.ts'
 import { failUnreachable, sayWaiting } from './unanswered-requests.ts'
 import { parseTargetText, type ServerTarget } from './target.ts'
 
@@ -24,7 +24,7 @@ const clientName = 'mcpx'
 interface ConnectContext {
   readonly io: CliIo
   readonly output: ServerOutput
-  onLoginNeeded(): void
+  onLoginNeeded(addedScopes: readonly string[]): void
 }
 
 /**
@@ -38,24 +38,41 @@ function connectServer(
 ): AnyConnection {
   if (!(target instanceof URL)) return connectAny(target, { stdio: { stderr: output.onLine } })
   if (token !== undefined) return connectAny(target, { http: { headers: { authorization: `Bearer ${token}` } } })
-  const login = createLogin()
-  const auth = io.input.isTTY === true ? login : withoutNewLogins(login, onLoginNeeded)
-  return connectAny(target, { http: { auth } })
+  return connectAny(target, { http: { auth: createCommandLogin(io.input.isTTY === true, onLoginNeeded) } })
 }
+
+type RunWithClient = (client: Client & { readonly tasks: TasksClient }) => Promise<ExitCode>
 
 /**
  * Runs a function with a client of a server, and closes the connection afterwards. If it fails, shows what a server
- * that is a command has written to its standard error.
+ * that is a command has written to its standard error. A server that requires a login is used at the URL that it gives
+ * as its own, because only that one has logins.
  */
-export async function withClient(
+export async function withClient(text: string, context: WithClientOptions, run: RunWithClient): Promise<ExitCode> {
+  try {
+    return await runWithClient(text, context, run)
+  } catch (error) {
+    const ownUrl = ownUrlOf(error)
+    if (ownUrl === undefined) throw error
+    context.io.errorOutput.write(`mcpx: ${text} calls itself ${ownUrl.href}, which is used for the login\n`)
+    return runWithClient(ownUrl.href, context, run)
+  }
+}
+
+function ownUrlOf(error: unknown): URL | undefined {
+  const cause = isClientError(error) ? error.cause : error
+  return cause instanceof OtherUrlError ? cause.url : undefined
+}
+
+async function runWithClient(
   text: string,
   { options, io, client: clientOptions = {} }: WithClientOptions,
-  run: (client: Client & { readonly tasks: TasksClient }) => Promise<ExitCode>,
+  run: RunWithClient,
 ): Promise<ExitCode> {
   const output = createServerOutput(io, options.verbose === true)
   const target = parseTargetText(text)
-  let isLoginNeeded = false
-  const onLoginNeeded = (): void => void (isLoginNeeded = true)
+  let missingLogin: MissingLogin | undefined
+  const onLoginNeeded = (addedScopes: readonly string[]): void => void (missingLogin = { text, addedScopes })
   const connection = connectServer(target, options, { io, output, onLoginNeeded })
   let code: ExitCode | undefined
   let task: TaskHandle | undefined
@@ -70,7 +87,7 @@ export async function withClient(
     return code
   } catch (error) {
     if (task !== undefined && io.signal.aborted) await cancelRunningTask(task, io)
-    throw withLoginAdvice(output.shorten(error), isLoginNeeded ? text : undefined)
+    throw withLoginAdvice(output.shorten(error), missingLogin)
   } finally {
     await connection.close()
     if (code !== 0) output.show()
@@ -91,10 +108,21 @@ function patienceMs(target: ServerTarget, { token }: TargetOptions, { input }: C
   return target instanceof URL && token === undefined && input.isTTY === true ? loginTimeoutMs : undefined
 }
 
-function withLoginAdvice(error: unknown, target: string | undefined): unknown {
-  if (target === undefined) return error
+/** A login that a command without a terminal cannot begin. */
+interface MissingLogin {
+  readonly text: string
+  /** What an earlier login lacks. Empty for a login from the start. */
+  readonly addedScopes: readonly string[]
+}
+
+function withLoginAdvice(error: unknown, missing: MissingLogin | undefined): unknown {
+  if (missing === undefined) return error
+  const { text, addedScopes } = missing
   const message = error instanceof Error ? error.message : String(error)
-  const advice = `Log in with "mcpx list ${target}" at a terminal, or pass --token.`
+  const advice =
+    addedScopes.length === 0
+      ? `Log in with "mcpx list ${text}" at a terminal, or pass --token.`
+      : `The login at ${text} lacks ${addedScopes.join(' ')}. Repeat this at a terminal, where you can grant it, or pass --token.`
   return new CliError('failure', [message, advice].join('\n'), { cause: error })
 }
 

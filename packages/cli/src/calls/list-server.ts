@@ -5,7 +5,7 @@ import type { CommandContext } from '../command.ts'
 import { type Column, printTable, type Printer } from '../output/printer.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
 import { type TargetOptions, withClient } from './connect-target.ts'
-import { createLogin, readAccessToken } from './stored-login.ts'
+import { createLogin, findOwnUrl, readAccessToken } from './stored-login.ts'
 
 export interface ListCommandOptions extends TargetOptions {
   readonly showToken?: boolean
@@ -51,11 +51,20 @@ export async function listServer(
 }
 
 async function writeToken(printer: Printer, target: string, signal: AbortSignal): Promise<ExitCode> {
-  const token = URL.canParse(target) ? await readAccessToken(createLogin(), new URL(target), signal) : undefined
+  const token = URL.canParse(target) ? await readOwnToken(new URL(target), signal) : undefined
   if (token === undefined) throw new CliError('failure', `There is no login at ${target}`)
   if (printer.isJson) printer.json({ token })
   else printer.line(token)
   return 0
+}
+
+/** The login may be at another spelling of the URL, which the server gives as its own. */
+async function readOwnToken(url: URL, signal: AbortSignal): Promise<string | undefined> {
+  const auth = createLogin()
+  const token = await readAccessToken(auth, url, signal)
+  if (token !== undefined) return token
+  const ownUrl = await findOwnUrl(url, signal)
+  return ownUrl && readAccessToken(auth, ownUrl, signal)
 }
 
 async function readLists(client: Client, signal: AbortSignal) {

@@ -114,14 +114,15 @@ function callTimeoutError(call: RunningCall, elapsedMs: number): ClientError {
   const context = call.getErrorContext()
   const pendingLogin = call.getPendingLogin()
   const limit = describeTimeLimit(call, elapsedMs)
-  if (pendingLogin === undefined) return new ClientError('timeout', limit, context)
-  return new ClientError('timeout', `${pendingLogin.message}; ${limit}`, { ...context, cause: pendingLogin })
+  if (pendingLogin === undefined) return new ClientError('timeout', `${limit}; allow more with timeoutMs`, context)
+  const advice = 'finish the login, and call again'
+  const message = `${pendingLogin.message}; ${limit}: ${advice}`
+  return new ClientError('timeout', message, { ...context, cause: pendingLogin })
 }
 
 function describeTimeLimit({ request, timeoutMs, maxTotalMs }: RunningCall, elapsedMs: number): string {
-  if (findMethodRow(request.method)?.isStreaming)
-    return `no acknowledgement within ${maxTotalMs} ms; allow more with timeoutMs`
+  if (findMethodRow(request.method)?.isStreaming) return `no acknowledgement within ${maxTotalMs} ms`
   return elapsedMs >= maxTotalMs
-    ? `no response within ${maxTotalMs} ms, despite progress; allow more with timeoutMs`
-    : `neither response nor progress for ${timeoutMs} ms; allow more with timeoutMs`
+    ? `no response within ${maxTotalMs} ms, despite progress`
+    : `neither response nor progress for ${timeoutMs} ms`
 }

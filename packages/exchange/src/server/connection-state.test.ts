@@ -33,6 +33,16 @@ test('a login has its page, and ends in the state before it', () => {
   expect(seen).toEqual(['login_needed', 'connecting', 'open', 'login_needed', 'open'])
 })
 
+test('a login that is open stays the state while other requests are answered, until it ends', () => {
+  const { source, seen } = watch()
+  source.needLogin(Object.assign(new Error('A login is open'), { code: 'login_pending' }))
+  source.open()
+  source.endLogin()
+  source.needLogin(login)
+  source.open()
+  expect(seen).toEqual(['login_needed', 'open', 'login_needed', 'open'])
+})
+
 test('an unchanged state is not reported, nor any state to a removed listener or after the end', () => {
   const { source, seen, remove } = watch()
   source.open()

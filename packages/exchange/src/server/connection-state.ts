@@ -46,10 +46,12 @@ export class ConnectionStateSource implements ObservableState {
     return () => this.#listeners.delete(listener)
   }
 
-  /** The server has answered. */
+  /** The server has answered. A login for more scopes stays open while calls that need none are answered. */
   open(): void {
     // Called for every response, so it must cost nothing while the state stays.
-    if (this.#state.status !== 'open') this.set({ status: 'open', loginUrl: undefined, reason: undefined })
+    if (this.#state.status === 'open') return
+    if (isOpenLogin(this.#state)) this.#wasOpen = true
+    else this.set({ status: 'open', loginUrl: undefined, reason: undefined })
   }
 
   /** The server cannot be reached. */
@@ -90,6 +92,11 @@ export class ConnectionStateSource implements ObservableState {
     if (state.status === 'open') this.#wasOpen = true
     for (const listener of this.#listeners) callListener(listener, state, reportListener)
   }
+}
+
+/** A login without this code is one that calls fail without, and that an answer proves to be done. */
+function isOpenLogin({ status, reason }: ConnectionState): boolean {
+  return status === 'login_needed' && Reflect.get(reason ?? {}, 'code') === 'login_pending'
 }
 
 function reportListener(error: unknown): void {
