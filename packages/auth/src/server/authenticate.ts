@@ -1,4 +1,4 @@
-import { isLimitError, isUnavailable } from '@x/core'
+import { isLimitError, isUnavailable, quoteText } from '@x/core'
 import { limitErrorToHttp, type Principal } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
 import { type TokenBinding, type BindingOptions, parseTokenBinding, verifyBinding, isPlainBearer } from './binding.ts'
@@ -57,7 +57,7 @@ export function authenticate(
 ): AuthenticationResult | Promise<AuthenticationResult> {
   const header = readAuthorization(request)
   const knownResult = typeof header === 'string' ? findCachedAuthentication(header, request, state) : undefined
-  if (knownResult !== undefined) return knownResult
+  if (knownResult !== undefined) return reportMissingScopes(knownResult, context, state)
   const credentials = typeof header === 'string' ? parseAuthorization(header) : header
   if (credentials === undefined) return defaultChallengesOf(state).missingToken
   if ('token' in credentials) return identifyCaller(credentials, request, context, state)
@@ -117,6 +117,7 @@ async function identifyCaller(
       context,
       state,
     )
+    reportMissingScopes(authenticationResult, context, state)
     if (isPlainBearer(binding, credentials.scheme, state)) return authenticationResult
     const nonce = await verifyBinding(credentials, binding, { request, ledger: context.ledger }, state)
     return nonce === undefined ? authenticationResult : challenges.createNonceChallenge(nonce)
@@ -167,6 +168,8 @@ async function verifyToken(
   rememberToken(principal, token)
   const { createScopeChallenge } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
   const authenticationResult = hasScopes(principal, state.scopes) ? principal : createScopeChallenge(state.scopes)
+  if (authenticationResult !== principal)
+    missingScopeErrors.set(authenticationResult, createMissingScopesError(principal, state.scopes))
   const cachedUntil = state.now() + issuer.cacheMs
   state.verifiedTokens.set(
     digest,
@@ -174,6 +177,24 @@ async function verifyToken(
     Math.min(cachedUntil, principal.expiresAt ?? cachedUntil),
   )
   return { authenticationResult, binding }
+}
+
+/** Why a response rejects the requests of a token. The response is cached, and each request is logged. */
+const missingScopeErrors = new WeakMap<AuthenticationResult, TokenError>()
+
+function createMissingScopesError({ subject, scopes = [] }: Principal, neededScopes: Scopes): TokenError {
+  const missingScopes = neededScopes.filter((scope) => !scopes.includes(scope))
+  return new TokenError('insufficient_scope', `The token of ${quoteText(subject)} lacks ${missingScopes.join(' ')}`)
+}
+
+function reportMissingScopes(
+  result: AuthenticationResult,
+  context: AuthenticationContext,
+  { onError }: Pick<AuthenticationState, 'onError'>,
+): AuthenticationResult {
+  const error = missingScopeErrors.get(result)
+  if (error !== undefined) onError(error, context)
+  return result
 }
 
 /** A database that cannot be reached says nothing about the token, so the client must not log in again. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { createProtectedServer } from '../testing/protected.ts'
 import {
   type AccessToken,
   toCanonicalCredentials,
@@ -73,4 +74,15 @@ test('a header in the usual form is the key of its token, and a token has one ke
     expect(isCanonicalBearer(header)).toBe(header === usual && scheme === 'Bearer')
   })
   fc.assert(property)
+})
+
+test('each rejected token is one line with its code, the method and the tool, and with no token', async () => {
+  await using server = await createProtectedServer({ scopes: ['items:read', 'items:list'] })
+  const [expired, narrow] = [await server.issuer.sign({ claims: { exp: 1 } }), await server.issuer.sign()]
+  const call = { method: 'tools/call', params: { name: 'update' } }
+  for (const token of [expired, narrow, narrow]) await server.send(token, call)
+  const lines = ['expired', 'insufficient_scope', 'insufficient_scope']
+  expect(server.records).toMatchObject(lines.map((code) => ({ code, method: 'tools/call', name: 'update' })))
+  expect(server.records[2]?.message).toBe('TokenError: The token of "ada" lacks items:list')
+  for (const token of [expired, narrow]) expect(JSON.stringify(server.records)).not.toContain(token)
 })

@@ -1,3 +1,4 @@
+import type { LogRecord } from '@x/core'
 import { createCall, type Exchange, type Middleware, type Principal, transportKey, withContext } from '@x/exchange'
 import { type JsonObject, toWire } from '@x/schema'
 import { expect, test } from 'vitest'
@@ -16,10 +17,14 @@ interface Asked {
 
 /** The middleware of the extension, which `createServer` puts around a server. */
 function middlewareOf(rules: ScopeRules, options?: RequireScopesOptions): Middleware {
-  const { middleware } = requireScopes(rules, options)
+  // The extension uses no other member of its host.
+  const { middleware } = requireScopes(rules, options).start?.({ log } as never) ?? {}
   if (middleware === undefined) throw new Error('requireScopes has no middleware')
   return middleware
 }
+
+const records: LogRecord[] = []
+const log = (record: LogRecord): void => void records.push(record)
 
 /** The scopes that a request lacks, or undefined when it is accepted. */
 async function lacking(rules: ScopeRules, asked: Asked): Promise<unknown> {
@@ -45,9 +50,12 @@ test('a tool needs its scopes, and the answer names all of them at once [AUT-054
     reason: 'insufficient_scope',
     scopes: ['items:read', 'items:write'],
   })
+  const record = { level: 'warn', code: 'insufficient_scope', method: 'tools/call', name: 'update_item', requestId: 1 }
+  expect(records.splice(0)).toEqual([{ ...record, principal: 'ada', message: 'ada lacks the scopes items:write' }])
   expect(await lacking(byName, { params, principal: writer })).toBeUndefined()
   expect(await lacking(byName, { params: { name: 'list_items' }, principal: reader })).toBeUndefined()
   expect(await lacking(byName, { params: { name: 'constructor' }, principal: reader })).toBeUndefined()
+  expect(records).toEqual([])
 })
 
 test('names that are not listed may need scopes too', async () => {
@@ -123,6 +131,17 @@ test('a handler asks for scopes in the same way [AUE-011]', () => {
     expect(toWire(error).data).toEqual({ reason: 'insufficient_scope', scopes: ['items:read', 'items:write'] })
   }
   expect(() => needScopes({ principal: reader })).not.toThrow()
+})
+
+test('what a handler asks for is logged like a rule', async () => {
+  const asking: Exchange = async ({ id }) => {
+    const error = thrownBy(() => needScopes({ principal: reader }, 'items:write'))
+    return { jsonrpc: '2.0', id, error: toWire(error) }
+  }
+  records.length = 0
+  const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a' } } as const
+  await middlewareOf({})(asking)(request, createCall({ principal: reader }))
+  expect(records).toMatchObject([{ code: 'insufficient_scope', name: 'a', message: 'ada lacks the scopes items:write' }])
 })
 
 function thrownBy(run: () => void): unknown {

@@ -1,6 +1,16 @@
-import { checkArgument, requireSync } from '@x/core'
+import { checkArgument, type Log, requireSync } from '@x/core'
 import { type Call, type Principal, type ServerExtension, transportKey } from '@x/exchange'
-import { errorCodes, errorResponse, isJsonObject, type JsonObject, McpError, findMethodRow, methods } from '@x/schema'
+import {
+  errorCodes,
+  errorResponse,
+  findMethodRow,
+  isJsonObject,
+  type JsonObject,
+  McpError,
+  methods,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import { parseScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 
 /** Says which scopes a request needs. `params` come from the client and have not been checked. */
@@ -46,14 +56,64 @@ export function requireScopes(
     name: 'scopes',
     identifier: 'x.auth/scopes',
     needsPrincipal: true,
-    middleware: (next) => async (request, call) => {
-      const neededScopes = compiledRules.get(request.method)?.(request.params ?? {}, call.principal) ?? []
-      if (neededScopes.length === 0 || isTrustedCall(call, options)) return next(request, call)
-      if (hasGrantedScopes(call.principal, neededScopes, impliedScopes)) return next(request, call)
-      return errorResponse(request.id, createMissingScopesError(neededScopes))
-    },
+    start: ({ log }) => ({
+      middleware: (next) => async (request, call) => {
+        const neededScopes = compiledRules.get(request.method)?.(request.params ?? {}, call.principal) ?? []
+        const isGranted =
+          neededScopes.length === 0 ||
+          isTrustedCall(call, options) ||
+          hasGrantedScopes(call.principal, neededScopes, impliedScopes)
+        const response = isGranted
+          ? await next(request, call)
+          : errorResponse(request.id, createMissingScopesError(neededScopes))
+        logMissingScopes(response, { request, principal: call.principal, impliedScopes, log })
+        return response
+      },
+    }),
   }
 }
+
+/** Also of {@link needScopes}: a handler that asks for scopes has no log. */
+function logMissingScopes(
+  response: RpcResponse,
+  {
+    request: { id, method, params },
+    principal,
+    impliedScopes,
+    log,
+  }: {
+    readonly request: RpcRequest
+    readonly principal: Principal | undefined
+    readonly impliedScopes: ReadonlyMap<string, Scopes>
+    readonly log: Log
+  },
+): void {
+  const neededScopes = neededScopesIn(response)
+  if (neededScopes === undefined) return
+  const { subject, scopes = [] } = principal ?? { subject: undefined }
+  const grantedScopes = expandScopes(scopes, impliedScopes)
+  const missingScopes = neededScopes.filter((scope) => !grantedScopes.includes(scope))
+  const message = `${subject ?? 'A caller without a principal'} lacks the scopes ${missingScopes.join(' ')}`
+  const name = params?.[findMethodRow(method)?.targetParam ?? '']
+  log({
+    level: 'warn',
+    code: missingScopesReason,
+    method,
+    name: typeof name === 'string' ? name : undefined,
+    requestId: id,
+    principal: subject,
+    message,
+  })
+}
+
+/** The scopes that an error says are needed. Undefined for any other response. */
+function neededScopesIn(response: RpcResponse): Scopes | undefined {
+  const data = 'error' in response ? response.error.data : undefined
+  if (!isJsonObject(data) || data['reason'] !== missingScopesReason || !Array.isArray(data['scopes'])) return undefined
+  return data['scopes'].filter((scope) => typeof scope === 'string')
+}
+
+const missingScopesReason = 'insufficient_scope'
 
 /**
  * Requires scopes inside a handler, for scopes that depend on data. Call it before the handler has any effect or sends
@@ -83,7 +143,7 @@ function isTrustedCall(call: Call, { stdio }: RequireScopesOptions): boolean {
 
 function createMissingScopesError(scopes: Scopes): McpError {
   return new McpError(errorCodes.invalidRequest, `This needs the scopes ${scopes.join(' ')}`, {
-    data: { reason: 'insufficient_scope', scopes: [...scopes] },
+    data: { reason: missingScopesReason, scopes: [...scopes] },
   })
 }
 

@@ -10,6 +10,7 @@
  * - `expired`, `not_yet_valid`, `wrong_audience`, `invalid_claim`: a claim of the token is not acceptable
  * - `inactive`: the issuer reports that the token is not active
  * - `wrong_scheme`, `invalid_proof`, `wrong_certificate`: the request does not prove the key that the token is bound to
+ * - `insufficient_scope`: the token lacks a scope that every request needs, so the response is 403
  * - `issuer_unavailable`: the keys or the introspection of the issuer cannot be reached, so the response is 503
  */
 export type TokenErrorCode =
@@ -28,6 +29,7 @@ export type TokenErrorCode =
   | 'wrong_scheme'
   | 'invalid_proof'
   | 'wrong_certificate'
+  | 'insufficient_scope'
   | 'issuer_unavailable'
 
 /** A token was rejected or could not be checked. Neither the message nor the cause contains it. */

@@ -1,5 +1,5 @@
 import { type ScriptedAuthServer, startScriptedAuthServer } from '@tooling/auth-server/scripted'
-import { createLedger, type Ledger, type Log } from '@x/core'
+import { createLedger, type Ledger, type Log, type LogRecord } from '@x/core'
 import { type Exchange, type Principal, serverOf } from '@x/exchange'
 import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { type FetchHandler, httpHandler, type RequestView } from '@x/transport-http'
@@ -17,6 +17,7 @@ export interface ProtectedServer extends AsyncDisposable {
   readonly handler: FetchHandler
   readonly principals: (Principal | undefined)[]
   readonly errors: unknown[]
+  readonly records: readonly LogRecord[]
   /** With a token, or with the headers in `options`. */
   send(token?: string, options?: SendOptions): Promise<Response>
   advanceTime(ms: number): void
@@ -58,7 +59,11 @@ export async function createProtectedServer(options: ScriptedOptions = {}): Prom
     return { jsonrpc: '2.0', id, result: { resultType: 'complete' } }
   }
   const info = { name: 'test', version: '1.0.0' }
-  const log: Log = ({ err }) => void errors.push(err)
+  const records: LogRecord[] = []
+  const log: Log = (record) => {
+    records.push(record)
+    errors.push(record.err)
+  }
   const server = { ...serverOf(middleware(exchange), { info, localOnly: undefined, log }), ledger }
   const clientAddress = ({ header }: RequestView) => header('x-client-address')
   const handler = httpHandler(server, { allowedHosts: '*', clientAddress, auth })
@@ -68,6 +73,7 @@ export async function createProtectedServer(options: ScriptedOptions = {}): Prom
     handler,
     principals,
     errors,
+    records,
     send: (token, changes) => handler(requestOf(token, changes)),
     advanceTime: (ms) => void (now += ms),
     listErrorCodes: () => errors.map((error) => (error instanceof Error && 'code' in error ? error.code : error)),

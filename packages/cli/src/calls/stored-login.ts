@@ -35,8 +35,7 @@ export function createCommandLogin(
 ): HttpAuthorizer {
   const auth = isTerminal ? createLogin() : createLogin(refuseLogins(onNeeded))
   return {
-    headers: auth.headers,
-    onLoginChange: auth.onLoginChange,
+    ...auth,
     onResponse: async (head, target) => {
       if (head.status !== 401 || (await auth.headers(target))['authorization'] !== undefined)
         return auth.onResponse(head, target)
@@ -65,7 +64,7 @@ const metadataTimeoutMs = 5000
 
 /**
  * Finds the URL that a server of this machine gives as its own (RFC 9728), if it is another spelling of this one, such
- * as `localhost` for `127.0.0.1`. A token of one is never sent to the other, which may belong to another user.
+ * as the name of this machine for its address. A token of one is never sent to the other, which may belong to another user.
  */
 export async function findOwnUrl(url: URL, signal: AbortSignal): Promise<URL | undefined> {
   if (!isThisMachine(url.hostname)) return undefined

@@ -81,7 +81,7 @@ export function createAuthenticationContext<Source>(
     settings,
   }: {
     readonly server: Pick<Server, 'ledger'>
-    readonly settings: Pick<HandlerSettings<Source>, 'clientAddress' | 'onError'>
+    readonly settings: Pick<HandlerSettings<Source>, 'clientAddress' | 'reportAuthentication'>
   },
 ): AuthenticationContext {
   return {
@@ -89,7 +89,7 @@ export function createAuthenticationContext<Source>(
     get callerKey() {
       return callerKeyOf({ principal: undefined, context: createClientContext(settings.clientAddress?.(view)) })
     },
-    report: (error) => settings.onError(error, view),
+    report: (error) => settings.reportAuthentication(error, view),
   }
 }
 

@@ -131,6 +131,8 @@ export interface HandlerSettings<Source> extends Pick<ResolvedHandlerOptions<Sou
   readonly toHttpError: HttpAuth<Source>['toHttpError']
   readonly authReady: HttpAuth<Source>['ready']
   readonly onError: (error: unknown, request: RequestView<Source>) => void
+  /** Reports why a token was rejected, before the body of its request is read. */
+  readonly reportAuthentication: (error: unknown, request: RequestView<Source>) => void
   readonly reportRejection: ReportRejection<Source>
   readonly schedule: Schedule
 }
@@ -159,6 +161,8 @@ export function compileSettings<Source>(
   const { clientAddress } = options
   const adapter = server.adapters.http
   const onError = (err: unknown, view: RequestView<Source>): void => log(errorRecord(err, describeRequest(view)))
+  const reportAuthentication = (err: unknown, view: RequestView<Source>): void =>
+    log({ ...errorRecord(err, describeCall(view)), code: codeOf(err) })
   const warn = (message: string, view: RequestView<Source>): void =>
     log({ ...describeRequest(view), level: 'warn', code: 'rejected', message })
   const { authenticate, documents, toHttpError, ready } = compileAuth(options.auth)
@@ -177,6 +181,7 @@ export function compileSettings<Source>(
     toHttpError: toHttpError && ((error) => requireSync('toHttpError', toHttpError(error))),
     authReady: ready,
     onError,
+    reportAuthentication,
     reportRejection: createReportLimiter(warn),
     schedule: internals.schedule ?? schedule,
   }
@@ -185,6 +190,17 @@ export function compileSettings<Source>(
 /** For the log. The query is left out, because it may contain secrets. */
 function describeRequest({ method, url }: RequestView): LogContext {
   return { method: 'http', name: `${method} ${withoutQuery(url)}` }
+}
+
+/** What the headers say about a call. Those of older revisions say nothing. */
+function describeCall(view: RequestView): LogContext {
+  const request = describeRequest(view)
+  const [method, name] = [view.header('mcp-method'), view.header('mcp-name')]
+  return method === undefined ? request : { method, name: name ?? request.name }
+}
+
+function codeOf(err: unknown): string | undefined {
+  return err instanceof Error && 'code' in err && typeof err.code === 'string' ? err.code : undefined
 }
 
 function withoutQuery(url: string): string {
