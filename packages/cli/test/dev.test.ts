@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { createClient } from '@x/client'
 import { connectAny } from '@x/legacy/client'
+import { createServer } from '@x/server'
+import { serveHttp } from '@x/transport-http/node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findRemedy } from '../src/dev/calls/explain-fault.ts'
 import { type BuiltDevProgram, buildDevProgram, DevDriver } from '../src/testing/dev-driver.ts'
@@ -198,4 +200,13 @@ describe.each(['http', 'stdio'] as const)('a server over %s', (transport) => {
     await dev.post('client', { revision: 'probe' })
     await dev.ready(again)
   })
+})
+
+test('a port that is taken is said with the command that helps', async () => {
+  await using taken = await serveHttp(createServer({ name: 'taken', version: '1.0.0', tools: [] }))
+  const target = `${process.execPath} -e "require('http').createServer().listen(${taken.port}, '127.0.0.1')"`
+  const dev = await DevDriver.start({ target, env: process.env })
+  const reason = await dev.waitFor((event) => event.type === 'server' && event.server.reason)
+  expect(reason).toContain(`PORT=${taken.port + 1} npx mcpx dev '${target.replaceAll("'", "'\\''")}'`)
+  await dev.close()
 })

@@ -131,9 +131,9 @@ function createListenError(error: Error, host: string, port: number): Error {
   const code = 'code' in error ? error.code : undefined
   const hostAndPort = `${formatUrlHost(host)}:${port}`
   if (code === 'EADDRINUSE') {
-    return new Error(`${hostAndPort} is in use: stop what listens there, or give another port (0 picks a free one)`, {
-      cause: error,
-    })
+    const example = `with PORT=${port + 1} before the command, if the program reads PORT`
+    const advice = `stop what listens there, or give another port (0 picks a free one), such as ${example}`
+    return new Error(`${hostAndPort} is in use: ${advice}`, { cause: error })
   }
   if (code === 'EACCES')
     return new Error(`${hostAndPort} needs rights that this process lacks: give a port from 1024 up`, { cause: error })

@@ -51,6 +51,21 @@ export function watchedFolders(target: DevTarget, named: readonly string[], cwd:
   return existsSync(source) ? [source] : []
 }
 
+/** Returns the command that gives a server another port, if its output says that its port is in use. */
+export function findPortAdvice({ text }: DevTarget, output: Iterable<string>): string | undefined {
+  for (const line of output) {
+    const [, before, after] = /:(\d{1,5}) is in use|EADDRINUSE.*:(\d{1,5})\b/.exec(line) ?? []
+    const port = before ?? after
+    if (port !== undefined)
+      return `If the server reads the variable PORT, this starts it: PORT=${Number(port) + 1} npx mcpx dev ${quoteForShell(text)}`
+  }
+  return undefined
+}
+
+function quoteForShell(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
 function isSource(word: string): boolean {
   return /\.[cm]?[jt]sx?$/.test(word)
 }

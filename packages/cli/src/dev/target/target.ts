@@ -6,7 +6,7 @@ import type { ServerState } from '../events.ts'
 import { createWireFetch, type Instance } from '../wire/fetch.ts'
 import { wrapProcessStreams } from '../wire/streams.ts'
 import type { Wire } from '../wire/wire.ts'
-import type { DevTarget } from './dev-target.ts'
+import { type DevTarget, findPortAdvice } from './dev-target.ts'
 import { afterKillMs, Instances, ProgramInstances } from './instances.ts'
 import { noticeStart } from './module-program.ts'
 import { RestartableConnection } from './restartable-connection.ts'
@@ -304,7 +304,9 @@ export class Target {
   #withOutput(reason: string): string {
     if (!this.#state.isOwn) return reason
     const lines = new Set(this.#output.filter((line) => line.trim() !== ''))
-    return lines.size === 0 ? `${reason}; it wrote nothing` : [`${reason}; it wrote:`, ...lines].join('\n')
+    if (lines.size === 0) return `${reason}; it wrote nothing`
+    const advice = findPortAdvice(this.#options.target, lines)
+    return [`${reason}; it wrote:`, ...lines, ...(advice === undefined ? [] : [advice])].join('\n')
   }
 
   #takeLine(text: string, pid: number | undefined): void {
