@@ -141,7 +141,9 @@ test('what a handler asks for is logged like a rule', async () => {
   records.length = 0
   const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a' } } as const
   await middlewareOf({})(asking)(request, createCall({ principal: reader }))
-  expect(records).toMatchObject([{ code: 'insufficient_scope', name: 'a', message: 'ada lacks the scopes items:write' }])
+  expect(records).toMatchObject([
+    { code: 'insufficient_scope', name: 'a', message: 'ada lacks the scopes items:write' },
+  ])
 })
 
 function thrownBy(run: () => void): unknown {

@@ -32,10 +32,11 @@ function createAddressReader(header: string): NonNullable<HttpSettings['clientAd
 const maxCauses = 3
 
 /**
- * Writes a record as one line of JSON to the standard error, with the time and the level that a collector of logs
+ * Writes a record from the level `info` on as one line of JSON to the standard error, with the time and the level that a collector of logs
  * reads.
  */
 function writeJsonLine({ level, err, ...record }: LogRecord): void {
+  if (level === 'debug') return
   keepProcessWithoutStderr()
   const line = { time: new Date().toISOString(), level, ...record, ...(err !== undefined && { err: toJsonError(err) }) }
   // oxlint-disable-next-line no-console -- the destination that the file of the gateway selects

@@ -1,12 +1,14 @@
 import { recordTelemetry, type TelemetryRecorder } from '@tooling/vitest/telemetry-recorder'
+import type { LogRecord } from '@x/core'
 import { createCall } from '@x/exchange'
 import { isJsonObject, type RpcResponse } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { telemetry } from '@x/server/otel'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { proxy } from '../index.ts'
-import { createGateway, createNotes, openStream, resultOf } from '../testing/gateway-kit.ts'
+import { createGateway, createNotes, errorOf, openStream, resultOf } from '../testing/gateway-kit.ts'
 import {
+  answerPlainly,
   type ArrivedRequest,
   createRequest,
   createScriptedUpstream,
@@ -127,4 +129,33 @@ test('the spans of a stream end with its acknowledgement', async () => {
   stream.close()
   await stream.ended.catch(() => {})
   expect(recorder.spans()).toHaveLength(3)
+})
+
+test('an outage of ten minutes is three lines of the log, however often the upstream is asked', async () => {
+  const records: LogRecord[] = []
+  const state = { now: 0, isAway: true }
+  const crm = createScriptedUpstream({
+    answer: ({ request, call }) =>
+      state.isAway ? Promise.reject(new Error('ECONNREFUSED')) : answerPlainly(request, call),
+  })
+  const server = createGateway(
+    { crm: { ...crm, required: true } },
+    { log: (record) => void records.push(record), runtime: { monotonicNow: () => state.now } },
+  )
+  for (; state.now < 600_000; state.now += 2000) {
+    expect(await server.ready()).toBe(false)
+    await errorOf(server, 'tools/call', { name: 'crm__add' })
+  }
+  state.isAway = false
+  expect(await server.ready()).toBe(true)
+  const probes = crm.arrived.length
+  expect(probes).toBeGreaterThan(250)
+  // The description that this upstream gives is none.
+  const lines = records.filter(({ level, code }) => level !== 'debug' && code !== 'invalid_result')
+  expect(lines.map(({ level, code, name, message }) => [level, code, name, message])).toEqual([
+    ['error', undefined, 'crm', 'Error: ECONNREFUSED'],
+    ['warn', 'upstream_away', 'crm', 'Upstream "crm" is unreachable. Calls are refused until it answers'],
+    ['info', 'upstream_back', 'crm', expect.stringMatching(/^It answers again, after 59\d s$/)],
+  ])
+  await server.close()
 })

@@ -45,6 +45,11 @@ export class Availability {
     return this.#answers > 0 ? 'reachable' : 'unknown'
   }
 
+  /** Requests in a row without an answer. */
+  get failures(): number {
+    return this.#failures
+  }
+
   /** Probes an unreachable upstream, at most every two seconds. Resolves with the milliseconds until the next probe. */
   async check(): Promise<number | undefined> {
     if (!this.#isAway) return undefined

@@ -1,4 +1,4 @@
-import { openAbortScope, type Clock } from '@x/core'
+import { openAbortScope, type Clock, type Log } from '@x/core'
 import type { Call, Exchange, ConnectionState, ObservableState } from '@x/exchange'
 import { ConnectionStateSource } from '@x/exchange/internal'
 import { errorResponse, type McpError, type RpcRequest, type RpcResponse } from '@x/schema'
@@ -58,6 +58,7 @@ export class UpstreamStates {
   /** False for connections that do not say their state. */
   #hasStates = false
   #cause: unknown
+  #awayAt = 0
   #isMissed = false
 
   constructor(availability: Availability, deps: Deps) {
@@ -65,11 +66,37 @@ export class UpstreamStates {
     this.#deps = deps
     availability.onChange(() => {
       const { status, reason } = this.source.state
+      this.#logChange(availability.state === 'away')
       if (availability.state !== 'away') this.source.open()
       // A connection says more of the cause.
       else if (!this.#hasStates || status === 'open' || reason === undefined)
         this.source.lose(awayError(deps.name, 0, this.#cause))
     })
+  }
+
+  /**
+   * Makes the log of an upstream. An outage is one failure, the line that calls are refused, and the one that the
+   * upstream is back: each call and probe that fails meanwhile is of the level `debug`.
+   */
+  createLog(): Log {
+    const { log } = this.#deps
+    return (record) => {
+      const isRepeated = record.level === 'error' && this.#availability.failures > 1
+      log(isRepeated ? { ...record, level: 'debug' } : record)
+    }
+  }
+
+  #logChange(isAway: boolean): void {
+    const { name, log, runtime } = this.#deps
+    const now = runtime.monotonicNow()
+    if (isAway) {
+      this.#awayAt = now
+      const { message } = awayError(name, 0, this.#cause)
+      log({ level: 'warn', code: 'upstream_away', name, message: `${message}. Calls are refused until it answers` })
+    } else {
+      const seconds = Math.round((now - this.#awayAt) / 1000)
+      log({ level: 'info', code: 'upstream_back', name, message: `It answers again, after ${seconds} s` })
+    }
   }
 
   /** For a request that is not sent, because the upstream has given no answers. */

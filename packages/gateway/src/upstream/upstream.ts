@@ -102,10 +102,11 @@ export class Upstream {
    * @throws TypeError for an upstream that is no server and has no `connect`, and for rules of tools that contradict
    * one another.
    */
-  constructor(options: GatewayUpstream, deps: Deps) {
-    const target = targetOf(options, deps.name)
-    const availability = new Availability(deps.runtime, () => this.hop.probe())
-    this.states = new UpstreamStates(availability, deps)
+  constructor(options: GatewayUpstream, givenDeps: Deps) {
+    const target = targetOf(options, givenDeps.name)
+    const availability = new Availability(givenDeps.runtime, () => this.hop.probe())
+    this.states = new UpstreamStates(availability, givenDeps)
+    const deps: Deps = { ...givenDeps, log: this.states.createLog() }
     const own: Partial<GatewayUpstreamOptions> = 'exchange' in options ? {} : options
     const { credential, tools = {}, timeoutMs, required = false } = own
     const hopOptions = {
