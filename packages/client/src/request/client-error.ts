@@ -70,8 +70,9 @@ const innerFrameCount = 20
  */
 export function withCallerStack(error: unknown): unknown {
   if (!(error instanceof ClientError) || typeof captureStackTrace !== 'function') return error
-  const { stackTraceLimit } = Error
-  if (stackTraceLimit > 0) Reflect.set(Error, 'stackTraceLimit', stackTraceLimit + innerFrameCount)
+  const stackTraceLimit: unknown = Reflect.get(Error, 'stackTraceLimit')
+  if (typeof stackTraceLimit === 'number' && stackTraceLimit > 0)
+    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit + innerFrameCount)
   captureStackTrace(error, withCallerStack)
   Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
   return error
