@@ -7,7 +7,7 @@ import { connectHttp } from '@x/transport-http/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys, textOf } from './asking.ts'
 import { bundleExample, type BundledExample } from './bundle-example.ts'
-import { folderHaproxy, prepareFleet, startServer, stopServer } from './deployed-fleet.ts'
+import { expectStop, folderHaproxy, prepareFleet, startServer, stopServer } from './deployed-fleet.ts'
 import { callAsOlderHost } from './older-client.ts'
 import { startProxy } from './proxies.ts'
 
@@ -85,7 +85,7 @@ function defineRestarts(haproxy: string): void {
     const texts = await Promise.all([1, 2, 3, 4].map(() => callAsOlderHost(balancer.url, 10)))
     for (const text of texts.flat()) expect(text).toContain('Hello, Ada!')
     expect(texts.flat()).toHaveLength(40)
-    for (const instance of instances) expect(await stopServer(instance)).toEqual([0, null])
+    await expectStop(instances)
   })
 
   test('are restarted in turn under load without losing a call or a task [OPS-013]', async () => {
@@ -111,8 +111,7 @@ function defineRestarts(haproxy: string): void {
     const counts = texts.map((text) => `${load.results.filter((result) => result === text).length} "${text}"`)
     process.stdout.write(`${counts.join(', ')}\n`)
     expect([...new Set(load.results)].toSorted()).toEqual(texts)
-    expect(await stopServer(one)).toEqual([0, null])
-    expect(await stopServer(two)).toEqual([0, null])
+    await expectStop([one, two])
   })
 }
 

@@ -6,7 +6,7 @@ import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
 import { keys, textOf } from './asking.ts'
-import { folderHaproxy, stopServer } from './deployed-fleet.ts'
+import { expectStop, folderHaproxy, stopServer } from './deployed-fleet.ts'
 import { type DeployedGateway, deployGateway } from './deployed-gateway.ts'
 import { findFreePort, type ProxyKind, startProxy } from './proxies.ts'
 
@@ -71,6 +71,6 @@ describeNeeding('haproxy', 'two instances of a gateway behind the HAProxy of the
     process.stdout.write(`${load.sent} calls sent, ${load.answers.length} answered\n`)
     expect([...new Set(load.answers)].toSorted()).toEqual(['Hello, Ada!', 'worked'])
     expect(load.answers).toHaveLength(load.sent)
-    for (const instance of instances) expect(await stopServer(instance)).toEqual([0, null])
+    await expectStop(instances)
   })
 })

@@ -35,6 +35,11 @@ export async function stopServer(server: ChildProcess): Promise<readonly unknown
   return exited
 }
 
+/** Stops servers at the same time. Each waits for its balancer, and ends without an error. */
+export async function expectStop(servers: readonly ChildProcess[]): Promise<void> {
+  expect(await Promise.all(servers.map(stopServer))).toEqual(servers.map(() => [0, null]))
+}
+
 /** Returns the ports of two instances, and a function that starts one of them for the current test. */
 export async function prepareFleet(
   bundle: BundledExample,

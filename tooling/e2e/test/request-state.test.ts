@@ -1,12 +1,11 @@
 import { createClient } from '@x/client'
 import type { Exchange } from '@x/exchange'
 import { type JsonObject, metaKeys } from '@x/schema'
-import { tool, type LogRecord } from '@x/server'
+import type { LogRecord } from '@x/server'
 import { memoryStore, sealedState, singleUseState } from '@x/state-codec'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { expect, test } from 'vitest'
-import { z } from 'zod'
-import { duplicateOf17, forms, roundRobin, keys, resolveTool, stateWith, textOf } from './asking.ts'
+import { duplicateOf17, roundRobin, keys, resolveTool, stateWith, textOf } from './asking.ts'
 import { overEveryTransport } from './over-every-transport.ts'
 import { resultOf, send } from './raw-request.ts'
 
@@ -17,15 +16,6 @@ const rejection = {
   error: { code: -32602, message: 'Invalid or expired requestState', data: { reason: 'requestState' } },
 }
 const quiet = { log: () => {} }
-
-const otherTool = tool('otherTool', {
-  description: 'Has the arguments and the question of another tool',
-  input: z.object({ id: z.int() }),
-  run: async (_, ctx) => {
-    const { resolution } = await ctx.elicit('resolution', { message: 'How was it?', schema: forms.resolution })
-    return resolution
-  },
-})
 
 const callOf = (params: JsonObject) => ({ method: 'tools/call', params, meta })
 const resolveOne: JsonObject = { name: 'resolve', arguments: { id: 1 } }
@@ -45,44 +35,6 @@ overEveryTransport('a request state', (serve) => {
     const requestState = await stateFor(exchange, resolveOne)
     const { response } = await send(exchange, callOf({ ...resolveOne, inputResponses, requestState }))
     expect(response).toMatchObject({ result: { content: [{ text: '#1 is fixed' }] } })
-  })
-
-  test('that is altered at any position is rejected, and the handler does not run [MRT-007 MRT-008 MRT-009 MRT-026]', async () => {
-    const work = { saved: [], runs: [] as string[] }
-    await using served = await serve({ tools: [resolveTool(work)], state, ...quiet })
-    const { exchange } = served.connect()
-    const requestState = await stateFor(exchange, resolveOne)
-    work.runs.length = 0
-    const step = Math.ceil(requestState.length / 25)
-    const altered = [
-      ...Array.from({ length: 25 }, (_, at) =>
-        replaceCharacter(requestState, Math.min(at * step, requestState.length - 1)),
-      ),
-      `${requestState}A`,
-      `${requestState}=`,
-      ` ${requestState}`,
-      requestState.slice(0, -1),
-      requestState.split('.').slice(0, 4).join('.'),
-      '',
-      'null',
-    ]
-    for (const other of altered) {
-      const { response } = await send(exchange, callOf({ ...resolveOne, inputResponses, requestState: other }))
-      expect(response, other).toMatchObject(rejection)
-    }
-    expect(work.runs).toEqual([])
-  })
-
-  test.each([
-    ['another tool', { name: 'otherTool', arguments: { id: 1 } }],
-    ['other arguments', { name: 'resolve', arguments: { id: 2 } }],
-    ['more arguments', { name: 'resolve', arguments: { id: 1, force: true } }],
-  ])('with %s is rejected [MRT-012]', async (_, params) => {
-    await using served = await serve({ tools: [resolveTool(), otherTool], state, ...quiet })
-    const { exchange } = served.connect()
-    const requestState = await stateFor(exchange, resolveOne)
-    const { response } = await send(exchange, callOf({ ...params, inputResponses, requestState }))
-    expect(response).toMatchObject(rejection)
   })
 
   test.each([
@@ -124,20 +76,6 @@ overEveryTransport('a request state', (serve) => {
     const retry = callOf({ ...resolveOne, inputResponses, requestState })
     expect((await send(exchange, retry)).response).toHaveProperty('result')
     expect((await send(exchange, retry)).response).toMatchObject(rejection)
-  })
-
-  test.each([
-    ['an array', []],
-    ['null', null],
-    ['a number as an answer', { resolution: 12345 }],
-    ['an unknown action', { resolution: { action: 'maybe' } }],
-    ['a form with an object as a value', { resolution: { action: 'accept', content: { resolution: {} } } }],
-  ])('with invalid inputResponses (%s) is an error that names them [MRT-022 MRT-023]', async (_, given) => {
-    await using served = await serve({ tools: [resolveTool()], state, ...quiet })
-    const { exchange } = served.connect()
-    const requestState = await stateFor(exchange, resolveOne)
-    const { response } = await send(exchange, callOf({ ...resolveOne, inputResponses: given, requestState }))
-    expect(response).toMatchObject({ error: { code: -32602, message: expect.stringContaining('inputResponses') } })
   })
 
   test('is rejected by an instance with other keys, which logs the reason', async () => {
@@ -183,8 +121,3 @@ overEveryTransport('a request state', (serve) => {
     expect(asked).toHaveLength(5)
   })
 })
-
-/** Replaces one character of a text by another letter. */
-function replaceCharacter(text: string, at: number): string {
-  return `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`
-}

@@ -5,7 +5,6 @@ import { createServer, randomKey, sealedState, tool } from '@x/server'
 import { testClient } from '@x/testing'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
-import { z } from 'zod'
 import { author, client, emptyList, guesses, interfaceInStep, serverInfo } from '../guesses/accepted.ts'
 import { prompts, server as serverOfResults, tools } from '../guesses/results.ts'
 
@@ -109,22 +108,7 @@ describe('a guess that compiles has the intended effect:', () => {
 })
 
 describe('a guess that the types accept is rejected at the start:', () => {
-  const run = () => ''
-
   test.each(['test', 'a key of a test', new Uint8Array(8)])('the key %j', (key) => {
     expect(() => sealedState({ keys: [key] })).toThrow(/^keys\[0\] .+: make one with: .+; a test takes randomKey\(\)$/)
-  })
-
-  test.each<[string, object, string]>([
-    ['inputSchema', { inputSchema: z.object({}) }, 'tool "greet": inputSchema is called input'],
-    ['outputSchema', { outputSchema: z.object({}) }, 'tool "greet": outputSchema is called output'],
-    [
-      'an object of schemas',
-      { input: { name: z.string() } },
-      'tool "greet", input: it is an object with the schema of "name"; write one schema, as in z.object({ … })',
-    ],
-  ])('%s in a program without types', (_, members, message) => {
-    const greet = tool('greet', Object.assign({ description: 'Greets', run }, members))
-    expect(() => createServer({ name: 'guesses', version: '1.0.0', tools: [greet] })).toThrow(message)
   })
 })
