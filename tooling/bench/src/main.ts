@@ -30,7 +30,6 @@ const benchmarks: ReadonlyMap<string, () => Promise<File>> = new Map<string, () 
   ['sessions', () => import('./sessions.ts')],
   ['stdio', () => import('./stdio.ts')],
   ['stream', runHttp('stream')],
-  ['tasks', () => import('./tasks.ts')],
   ['telemetry', () => import('./telemetry.ts')],
   ['types', () => import('./types.ts')],
   ['waiting-users', () => import('./waiting-users.ts')],
