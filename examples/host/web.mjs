@@ -58,7 +58,7 @@ const http = createServer(async (request, response) => {
 http.listen(port, '127.0.0.1', () => console.log(`Open ${origin}/`))
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop)
 
-/** Calls one of the functions for the page. Any other page would call tools in the name of the user. */
+/** Calls one of the functions for our page. Rejects all other pages, or they could call tools in the user's name. */
 async function callFunction(request, response) {
   const name = request.url.slice(1)
   if (request.headers.origin !== origin || !Object.hasOwn(functions, name)) return response.writeHead(403).end()

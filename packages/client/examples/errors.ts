@@ -1,7 +1,7 @@
 import { type Client, isClientError, isResourceNotFound } from '@x/client'
 import type { ReadResourceResult } from '@x/schema'
 
-/** Reads a resource, or nothing when there is no such one. */
+/** Reads a resource. Resolves with undefined if it does not exist. */
 export async function readIfThere(client: Client, uri: string): Promise<ReadResourceResult | undefined> {
   try {
     return await client.readResource(uri, { signal: AbortSignal.timeout(5000) })
