@@ -45,23 +45,23 @@ export const bundles: readonly BundleRow[] = [
   {
     name: 'server, a tool with zod',
     source: server(zodTool),
-    ceiling: 112.3 * kilobyte,
+    ceiling: 112.5 * kilobyte,
     startCeiling: 104.2 * kilobyte,
   },
   {
     name: 'server, a tool with JSON Schema',
     source: server(plainTool),
-    ceiling: 87.6 * kilobyte,
+    ceiling: 87.8 * kilobyte,
     startCeiling: 79.3 * kilobyte,
   },
   // The events of calls take 0.5 KB. The state of a connection, the limit of its calls, and whether a failed call may have
   // run take 1.7 KB.
-  { name: 'client, in a browser', source: client, ceiling: 41.1 * kilobyte, startCeiling: 41.1 * kilobyte },
+  { name: 'client, in a browser', source: client, ceiling: 41.4 * kilobyte, startCeiling: 41.4 * kilobyte },
   {
     name: '`createClient` alone',
     source: "export { createClient } from '@x/client'",
-    ceiling: 29.5 * kilobyte,
-    startCeiling: 29.5 * kilobyte,
+    ceiling: 29.8 * kilobyte,
+    startCeiling: 29.8 * kilobyte,
   },
   // A bundler that splits loads more of it at the start than one that does not, because it keeps what the modules behind
   // `import()` share with the entry.
@@ -75,7 +75,7 @@ export const bundles: readonly BundleRow[] = [
     name: '`tool` alone',
     source: "export { tool } from '@x/server'",
     ceiling: 0.1 * kilobyte,
-    startCeiling: 3.4 * kilobyte,
+    startCeiling: 3.6 * kilobyte,
   },
 ]
 
