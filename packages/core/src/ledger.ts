@@ -171,7 +171,7 @@ export function createLedger(
 
   function check(kind: LedgerKind, callerKey: string, amount = 1): void {
     const { bound, usedByCaller, usedInAll } = counts[kind]
-    // Its own bound comes first, because the caller can do something about it.
+    // The caller's own bound comes first, because the caller can do something about it.
     if ((usedByCaller.get(callerKey) ?? 0) + amount > bound.perCaller)
       throw new LimitError(kind, { ...bound, scope: 'caller', max: bound.perCaller })
     if (usedInAll + amount > bound.total) throw new LimitError(kind, { ...bound, scope: 'all', max: bound.total })

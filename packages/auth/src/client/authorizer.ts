@@ -224,7 +224,8 @@ async function renewToken(
   }
   try {
     const tokenResult = await state.sharedRequests.join(toRenewalKey(url.href), { scopes: [], signal }, requestRenewal)
-    // A refresh failed. The server will refuse the old token, with a challenge that names the scopes for a new login.
+    // If the refresh failed, the old token is sent: the server refuses it with a challenge that names the scopes for a
+    // new login.
     return tokenResult?.token ?? token
   } catch (error) {
     if (isAuthError(error) && lostServerCodes.has(error.code)) return token

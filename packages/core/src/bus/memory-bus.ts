@@ -52,7 +52,7 @@ export function createListenerRegistry(onError: (error: unknown) => void): Liste
 
   const notifyListeners = (notify: (listener: ChangeListener) => void): void => {
     pendingNotifications.push(notify)
-    // A listener that publishes is called by the loop below. Its change waits for that loop, because a nested one would
+    // A listener may publish while the loop below calls it. Its change waits for the loop, because a nested one would
     // deepen the stack.
     if (isNotifying) return
     isNotifying = true

@@ -103,8 +103,8 @@ export function createTokenReader(type: TokenType, keys: KeyedOptions['keys'], p
       const purposeCiphers = keyRing.ciphersFor(purpose)
       const { primaryCipher, cipherByHeader } = isPromiseLike(purposeCiphers) ? await purposeCiphers : purposeCiphers
       const cipher = cipherByHeader.get(header)
-      // With an unknown header, the first key is tried, so that the token takes as much time as any other: the time
-      // would reveal which keys are in the ring.
+      // With an unknown header, the first key is tried, so that the token takes as much time as any other. Otherwise
+      // the time would reveal which keys are in the ring.
       const contentOrPromise = (cipher ?? primaryCipher).open(segments)
       const content = isPromiseLike(contentOrPromise) ? await contentOrPromise : contentOrPromise
       if (cipher === undefined) throw await explainUnknownHeader(header, purpose, keyRing)
