@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 const folder = fileURLToPath(new URL('../dist-web', import.meta.url))
 const minutes = 60_000
 // Those of a layout of their own first: for each change they are enough.
-const pages = ['/', '/guides/replay', '/reference/server/log', '/docs', '/limits', '/packages/server']
+const pages = ['/', '/guides/gateway', '/reference/server/log', '/docs', '/limits', '/packages/server']
 const wide: BrowserContextOptions = { viewport: { width: 1280, height: 900 }, colorScheme: 'light' }
 const narrow: BrowserContextOptions = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }
 const screens = [

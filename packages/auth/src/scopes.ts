@@ -23,7 +23,8 @@ export function parseScopes(label: string, scopes: unknown): Scopes {
       )
     // basic/authorization/index, refresh tokens: a client requests `offline_access`, and no resource requires this
     // scope.
-    if (scope === 'offline_access') throw new TypeError(`${label} has offline_access, which is no scope of a resource`)
+    if (scope === 'offline_access')
+      throw new TypeError(`${label} has offline_access, which is not a scope of a resource`)
   }
   return scopes
 }

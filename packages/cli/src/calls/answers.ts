@@ -88,7 +88,7 @@ function checkFields(answer: JsonObject, fields: readonly string[], key: string)
   if (unknown === undefined) return
   const meant = findClosestName(unknown, [...fields, 'action', 'content'])
   const hint = meant === undefined ? '' : `: did you mean "${meant}"?`
-  const message = `"${unknown}" is no field of "${key}" in --answers${hint}; its fields are ${fields.join(', ')}`
+  const message = `"${unknown}" is not a field of "${key}" in --answers${hint}; its fields are ${fields.join(', ')}`
   throw new CliError('usage', message)
 }
 

@@ -111,7 +111,7 @@ describe('--answers', () => {
       'a misspelt field',
       { name: { nmae: 'Ada' } },
       2,
-      '"nmae" is no field of "name" in --answers: did you mean "name"?',
+      '"nmae" is not a field of "name" in --answers: did you mean "name"?',
     ],
     ['a misspelt action', { name: { acton: 'decline' } }, 2, 'did you mean "action"?; its fields are name'],
     ['a nested field', { name: { name: {} } }, 2, 'name of "name" in --answers is not a text'],

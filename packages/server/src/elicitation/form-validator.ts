@@ -57,6 +57,6 @@ function patternOf(field: Field): RegExp | undefined {
   try {
     return new RegExp(pattern, 'u')
   } catch (cause) {
-    throw fieldError(field, '"pattern" is no regular expression', cause)
+    throw fieldError(field, '"pattern" is not a regular expression', cause)
   }
 }
