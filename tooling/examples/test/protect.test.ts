@@ -50,7 +50,7 @@ test('the server logs the reason why a token is rejected', async () => {
   const warned = vi.spyOn(console, 'error').mockImplementation(() => {})
   await using http = await serveItems(protectItems(issuer.issuer))
   await expect(call(http, await issuer.sign(), 'list_items')).rejects.toMatchObject({ rpc: { code: -32600 } })
-  expect(warned).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/http "POST \/mcp": TokenError: /))
+  expect(warned).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/tools\/call "list_items": TokenError: /))
 })
 
 test('implied scopes, permissions of a provider, and introspection have the effects in the guide', async () => {

@@ -118,14 +118,14 @@ describe('a hostile server', () => {
     await using http = await serveRaw((request) => request.socket.destroy())
     expect(await runCommand(['doctor', http.url])).toMatchObject({
       code: 1,
-      out: expect.stringContaining('not reached'),
+      out: expect.stringContaining('cannot be reached'),
     })
   })
 })
 
 test.each(['example.com/mcp', 'ftp://example.com', ''])('%j is no address of a server', async (address) => {
   const { code, err } = await runCommand(['doctor', address])
-  expect([code, err]).toEqual([2, expect.stringContaining('is no URL')])
+  expect([code, err]).toEqual([2, expect.stringContaining('is not a URL')])
 })
 
 test('Ctrl-C ends the command with a message', async () => {
