@@ -78,30 +78,26 @@ export interface Chaos {
 /** The name of a database restart in the list of faults. */
 export const databaseRestart = 'restart the database'
 
-/**
- * Runs a load while instances are killed, stopped and frozen and the database is restarted. The second fault is a
- * restart of the database.
- */
+/** The first faults of a run are one of each kind. Those after them are chosen at random. */
+const firstKinds = ['kill', databaseRestart, 'freeze', 'stop'] as const
+const laterKinds = ['freeze', 'freeze', 'freeze', 'kill', 'kill', 'stop', databaseRestart] as const
+
+/** Runs a load while instances are killed, stopped and frozen and the database is restarted. */
 export async function runUnderFaults({ fleet, database, random }: Chaos, load: Load): Promise<readonly string[]> {
   return repeatFaults(load, async (faults) => {
     await setTimeout(300 + random() * 700)
     const index = Math.floor(random() * 3)
-    const kind = faults.length === 1 ? 1 : random()
-    if (kind < 0.3) {
-      faults.push(`kill ${index}`)
-      await fleet.replace(index)
-    } else if (kind < 0.45) {
-      faults.push(`stop ${index}`)
-      expect(await fleet.stop(index)).toBe(0)
-      await fleet.replace(index)
-    } else if (kind < 0.85) {
-      faults.push(`freeze ${index}`)
-      await fleet.freeze(index, leaseMs * (1.5 + random()))
-    } else {
-      faults.push(databaseRestart)
+    const kind = firstKinds[faults.length] ?? laterKinds[Math.floor(random() * laterKinds.length)]
+    if (kind === databaseRestart) {
+      faults.push(kind)
       await database.kill()
       await database.restart()
+      return
     }
+    faults.push(`${kind} ${index}`)
+    if (kind === 'freeze') return fleet.freeze(index, leaseMs * (1.5 + random()))
+    if (kind === 'stop') expect(await fleet.stop(index)).toBe(0)
+    await fleet.replace(index)
   })
 }
 
@@ -112,7 +108,7 @@ export type Load = (isHit: () => boolean) => Promise<void>
  * The faults of a run. Each makes the load take longer, because what was lost is tried again after a pause: without an end
  * of the faults, a slow machine would meet ever more of them.
  */
-const maxFaults = sizeOf({ change: 6, night: Number.POSITIVE_INFINITY })
+const maxFaults = sizeOf({ change: 4, night: Number.POSITIVE_INFINITY })
 
 /** Injects faults one after the other until the load ends, which is after the first two. Resolves to their names. */
 export async function repeatFaults(

@@ -18,11 +18,11 @@ import {
   repeatOutage,
 } from './outages.ts'
 
-// The night has 16 outages of 1.5 s, 200 calls and 1,000 changes of sessions in each test. A change has as many calls for
-// each outage.
 const outageCount = sizeOf({ change: 2, night: 16 })
-const size = outageCount / 16
-const clientCount = 20
+/** The minimum of each client. It continues until the last outage is over. */
+const callCount = sizeOf({ change: 2, night: 10 })
+const changeCount = sizeOf({ change: 7, night: 50 })
+const clientCount = sizeOf({ change: 8, night: 20 })
 const instanceCount = 3
 
 let program: ChildProgram
@@ -55,8 +55,8 @@ async function runLoad({ environment, headers, repeatsUnstarted, outage }: Outag
   const load: OutageLoad = {
     url: balancer.url,
     headers: headers ?? ((caller) => ({ 'x-caller': caller })),
-    calls: Math.ceil((200 * size) / clientCount),
-    changes: Math.ceil((1000 * size) / clientCount),
+    calls: callCount,
+    changes: changeCount,
     repeatsUnstarted,
     isOver: () => isOver,
   }

@@ -1,6 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { connect, createServer, type Server } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { findFreePort } from '@tooling/real-servers/free-port'
 import { type RealRestate, startRestate } from '@tooling/real-servers/restate'
@@ -18,6 +15,7 @@ import {
 } from './chaos.ts'
 import { driveTasks, type TaskOutcome, expectOutcomes } from './paint-tasks.ts'
 import { type ProcessFleet, startProcessFleet } from './process-fleet.ts'
+import { startTcpBalancer } from './tcp-balancer.ts'
 
 // `RESTATE_CHAOS_SEED=… npm test -- e2e restate-chaos` repeats a run.
 const seed = Number(process.env['RESTATE_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
@@ -25,59 +23,16 @@ const count = sizeOf({ change: 20, night: 200 })
 
 const parts = startChaosParts()
 
-/** A process that runs tasks for Restate. It keeps its port after a restart. */
+/** A process that runs tasks for Restate, as a fleet of one. It keeps its port after a restart. */
 interface RestateWorker {
   readonly port: number
-  replace(): Promise<void>
-  freeze(ms: number): Promise<void>
-  end(): Promise<void>
+  readonly fleet: ProcessFleet
 }
 
 async function startWorker(environment: NodeJS.ProcessEnv): Promise<RestateWorker> {
   const port = await findFreePort()
-  const env = { ...process.env, VITEST: undefined, RESTATE_LOGGING: 'ERROR', ...environment, WORKER_PORT: String(port) }
-  const start = async (): Promise<ChildProcess> => {
-    const started = spawn(process.execPath, [parts.program.path], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-    await once(started.stdout, 'data')
-    return started
-  }
-  let child = await start()
-  const end = async (): Promise<void> => {
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  }
-  return {
-    port,
-    end,
-    replace: async () => {
-      await end()
-      child = await start()
-    },
-    freeze: async (ms) => {
-      child.kill('SIGSTOP')
-      await setTimeout(ms)
-      child.kill('SIGCONT')
-    },
-  }
-}
-
-/** Forwards connections in turn to the workers, like the balancer that Restate calls. */
-async function startBalancer(ports: readonly number[]): Promise<Server> {
-  let turn = 0
-  const server = createServer((socket) => {
-    const target = connect(Number(ports[turn++ % ports.length]), '127.0.0.1')
-    for (const [one, other] of [
-      [socket, target],
-      [target, socket],
-    ] as const) {
-      one.on('error', () => other.destroy())
-      one.on('close', () => other.destroy())
-      one.pipe(other)
-    }
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return server
+  const env = { RESTATE_LOGGING: 'ERROR', ...environment, WORKER_PORT: String(port) }
+  return { port, fleet: await startProcessFleet(parts.program.path, 1, env) }
 }
 
 interface ChaosTargets {
@@ -95,8 +50,8 @@ async function runUnderFaults({ fleet, workers, server }: ChaosTargets, load: Lo
     const kind = kinds[faults.length] ?? kinds[Math.floor(random() * kinds.length)] ?? ''
     const worker = workers[Math.floor(random() * workers.length)]
     faults.push(kind)
-    if (kind === 'kill a worker') await worker?.replace()
-    else if (kind === 'freeze a worker') await worker?.freeze(leaseMs * (1.5 + random()))
+    if (kind === 'kill a worker') await worker?.fleet.replace(0)
+    else if (kind === 'freeze a worker') await worker?.fleet.freeze(0, leaseMs * (1.5 + random()))
     else if (kind === 'kill an instance') await fleet.replace(Math.floor(random() * 2))
     else {
       await server.kill()
@@ -111,11 +66,10 @@ test(`tasks that run on Restate end once, with the right result, while Restate a
   const server = await startRestate()
   const environment = { ...environmentOf(parts.database), RESTATE_INGRESS: server.ingress }
   const workers = [await startWorker(environment), await startWorker(environment)]
-  const balancer = await startBalancer(workers.map(({ port }) => port))
+  using balancer = await startTcpBalancer(workers.map(({ port }) => port))
   try {
     await using fleet = await startProcessFleet(parts.program.path, 2, environment)
-    const address = balancer.address()
-    await server.register(`http://127.0.0.1:${typeof address === 'object' && address?.port}`)
+    await server.register(balancer.url)
     const ended: TaskOutcome[] = []
     const faults = await runUnderFaults({ fleet, workers, server }, (isHit) =>
       driveTasks({ fleet, count, seed }, ended, isHit),
@@ -126,8 +80,7 @@ test(`tasks that run on Restate end once, with the right result, while Restate a
     await expectOutcomes(fleet, ended, await effectsByStep(parts.pool))
     await expectNoTaskLeft(parts.database, parts.pool)
   } finally {
-    balancer.close()
-    await Promise.all(workers.map((worker) => worker.end()))
+    await Promise.all(workers.map((worker) => worker.fleet[Symbol.asyncDispose]()))
     await server.close()
   }
 })

@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import { connect, createServer as createNetServer } from 'node:net'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createClient, isClientError } from '@x/client'
 import { createServer, type McpServer, type SheddingOptions, tool } from '@x/server'
@@ -10,6 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { keys, stateWith, textOf } from './asking.ts'
 import { startFleet } from './fleet.ts'
 import { overEveryTransport } from './over-every-transport.ts'
+import { startTcpBalancer } from './tcp-balancer.ts'
 
 const host = { name: 'e2e-client', version: '1.0.0' }
 
@@ -83,17 +82,8 @@ describe('over HTTP', () => {
     const ran: string[] = []
     const servers = [1, 2, 3].map(() => serverOf(ran, shedding(5)))
     const served = await Promise.all(servers.map((server) => serveHttp(server)))
-    let turn = 0
-    const balancer = createNetServer((client) => {
-      const { port } = served[turn++ % served.length] ?? { port: 0 }
-      const instance = connect({ port, host: '127.0.0.1' })
-      for (const socket of [client, instance]) socket.on('error', () => socket.destroy())
-      client.pipe(instance).pipe(client)
-    })
-    balancer.listen(0, '127.0.0.1')
-    await once(balancer, 'listening')
-    const address = balancer.address()
-    const connection = connectHttp(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/mcp`)
+    using balancer = await startTcpBalancer(served.map(({ port }) => port))
+    const connection = connectHttp(`${balancer.url}/mcp`)
     expect(textOf(await createClient(connection, host).callTool('long'))).toContain('8 of 8')
     expect(ran).toHaveLength(8)
     expect(servers.map(({ load }) => [load.counters.handOffs.policy, load.counters.resumed])).toEqual([
@@ -103,7 +93,6 @@ describe('over HTTP', () => {
     ])
     await connection.close()
     await Promise.all(served.map((http) => http.close()))
-    balancer.close()
   })
 
   test('a call to a server at its hard limit is rejected with the time of the next attempt', async () => {
