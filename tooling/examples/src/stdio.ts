@@ -33,9 +33,7 @@ export async function greetOverStdio(program: string): Promise<unknown> {
 // #endregion
 
 // #region errors
-/**
- * Returns true for a call that may be retried: the process ended during the call, and the next call starts it again.
- */
+/** True if the process ended during the call. The next call starts it again. */
 export function isRetryable(failure: unknown): boolean {
   const cause = failure instanceof Error ? failure.cause : undefined
   return isStdioError(cause) && cause.code === 'exited'

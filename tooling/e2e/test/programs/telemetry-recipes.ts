@@ -12,7 +12,7 @@ import { telemetry } from '@x/server/otel'
 import type { Logger } from 'pino'
 
 // #region metrics
-/** Serves the metrics of this process to Prometheus. Block the port for other networks, because it has no login. */
+/** Serves the metrics of this process to Prometheus. The port has no login: block it for other networks. */
 export function servePrometheus(port: number): PrometheusExporter {
   const exporter = new PrometheusExporter({ port })
   metrics.setGlobalMeterProvider(new MeterProvider({ readers: [exporter] }))
@@ -21,7 +21,7 @@ export function servePrometheus(port: number): PrometheusExporter {
 // #endregion
 
 // #region otlp
-/** Sends the spans and metrics of this process to a Collector, such as `http://localhost:4318`. Returns its end. */
+/** Sends the spans and metrics of this process to a Collector, such as `http://localhost:4318`. Returns a function that stops both. */
 export function exportOtlp(url: string): () => Promise<void> {
   const spans = new BasicTracerProvider({
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: `${url}/v1/traces` }))],
@@ -34,13 +34,13 @@ export function exportOtlp(url: string): () => Promise<void> {
   trace.setGlobalTracerProvider(spans)
   metrics.setGlobalMeterProvider(meters)
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
-  // The last spans and metrics are sent before the process ends.
+  // Await this before the process exits: it sends the last spans and metrics.
   return async () => void (await Promise.all([spans.shutdown(), meters.shutdown()]))
 }
 // #endregion
 
 // #region log
-/** Creates a server that is measured, and that logs errors and failed calls with pino. */
+/** A server that records spans and metrics, and logs errors and failed calls with pino. */
 export function createObservedServer(definition: ServerDefinition, logger: Logger): McpServer {
   return createServer({
     ...definition,
