@@ -10,13 +10,9 @@ import { readSeed } from './emulator/seed.ts'
 import { serveEmulator } from './emulator/serve-emulator.ts'
 import { builtModule, checkBuilt, command } from './testing/start-app.ts'
 
-const timeout = 60_000
-
 beforeAll(checkBuilt)
 
-test('an instance is configured by its environment alone, says how it is, and stops at SIGTERM', {
-  timeout,
-}, async () => {
+test('an instance is configured by its environment alone, says how it is, and stops at SIGTERM', {}, async () => {
   await using services = await openServices()
   const instance = startInstance({ ...services.environment, PORT: '0' })
   const [line] = await once(createInterface({ input: instance.stdout }), 'line')
@@ -33,7 +29,7 @@ test('an instance is configured by its environment alone, says how it is, and st
   expect(await once(instance, 'exit')).toEqual([0, null])
 })
 
-test('an environment that cannot be used ends it with the problems', { timeout }, async () => {
+test('an environment that cannot be used ends it with the problems', async () => {
   const instance = startInstance({ PORT: 'http' })
   const [errors, [code]] = await Promise.all([text(instance.stderr), once(instance, 'exit')])
   expect(errors).toMatch(/^Cannot start:\n(?:STATE_KEYS|TASKS_DATABASE) [^]*PORT cannot be used/)

@@ -3,11 +3,9 @@ import { connectStdio } from '@x/transport-stdio'
 import { beforeAll, expect, test } from 'vitest'
 import { checkBuilt, command } from './testing/start-app.ts'
 
-const timeout = 60_000
-
 beforeAll(checkBuilt)
 
-test('with --stdio it serves the host that started it, and prints nothing else', { timeout }, async () => {
+test('with --stdio it serves the host that started it, and prints nothing else', async () => {
   const warnings: unknown[] = []
   const stderr = (line: string): void => void warnings.push(line)
   const connection = connectStdio({ ...command(['--stdio']), stderr, log: (record) => void warnings.push(record) })

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { builtArguments } from './fleet/balancer.ts'
 
-const timeout = 30_000
 const program = fileURLToPath(new URL('../dist/serve.js', import.meta.url))
 
 function startInstance(environment: Readonly<Record<string, string>>) {
@@ -14,7 +13,7 @@ function startInstance(environment: Readonly<Record<string, string>>) {
   return spawn(process.execPath, [...builtArguments, program], { env, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-test('an instance is configured by its environment, and SIGTERM stops it', { timeout }, async () => {
+test('an instance is configured by its environment, and SIGTERM stops it', async () => {
   const instance = startInstance({ PORT: '0', STATE_KEYS: '0f1e2d3c4b5a69788796a5b4c3d2e1f0'.repeat(2) })
   const [line] = await once(createInterface({ input: instance.stdout }), 'line')
   const response = await fetch(new URL('/readyz', String(line).replace('Serving ', '')))
@@ -24,7 +23,7 @@ test('an instance is configured by its environment, and SIGTERM stops it', { tim
   expect(await once(instance, 'exit')).toEqual([0, null])
 })
 
-test('an invalid environment is rejected, and the message lists every problem', { timeout }, async () => {
+test('an invalid environment is rejected, and the message lists every problem', async () => {
   const instance = startInstance({ PORT: 'http', HOST: '0.0.0.0' })
   const [errors, [code]] = await Promise.all([text(instance.stderr), once(instance, 'exit')])
   expect(errors.split('\n').map((problem) => problem.split(' ')[0])).toEqual([

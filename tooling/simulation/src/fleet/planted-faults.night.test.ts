@@ -29,7 +29,6 @@ test.each([
     expect(output).toContain(`broken: ${invariants[invariant]}`)
     expect(exitCode).toBe(1)
   },
-  60_000,
 )
 
 test.each(Object.entries(guardedFaults))(
