@@ -59,7 +59,9 @@ test.each(['__proto__', 'constructor', 'toString'])('a tool named %s is stored l
 
 test('a file that is not a JSON object is not changed', async () => {
   await writeFile(path, '[1]')
-  await expect(async () => openPinFile(path).storeOf('crm').get('read')).rejects.toThrow('no JSON object')
-  await expect(async () => openPinFile(path).storeOf('crm').add('read', digest('a'))).rejects.toThrow('no JSON object')
+  await expect(async () => openPinFile(path).storeOf('crm').get('read')).rejects.toThrow('is not a JSON object')
+  await expect(async () => openPinFile(path).storeOf('crm').add('read', digest('a'))).rejects.toThrow(
+    'is not a JSON object',
+  )
   expect(await readFile(path, 'utf8')).toBe('[1]')
 })

@@ -50,7 +50,7 @@ export function getPrompt(params: GetPromptRequestParams, request: ServedRequest
 function rejectMissingArguments(prompt: CompiledPrompt, givenArguments: GivenPromptArguments): void {
   const missingNames = prompt.requiredArguments.filter((name) => !Object.hasOwn(givenArguments, name))
   if (missingNames.length === 0) return
-  throw invalidPromptError(`Prompt ${quoteText(prompt.key)} is missing the arguments: ${missingNames.join(', ')}`)
+  throw invalidPromptError(`Arguments of prompt ${quoteText(prompt.key)} are missing: ${missingNames.join(', ')}`)
 }
 
 function toPromptResult(
