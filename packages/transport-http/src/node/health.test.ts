@@ -48,6 +48,24 @@ describe('with a clock of the test', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
   afterEach(() => void vi.useRealTimers())
 
+  test('an issuer that cannot be reached is logged when the server starts, once for each outage', async () => {
+    const log = vi.fn()
+    const unreachable = Object.assign(new Error('The issuer is unreachable'), { code: 'issuer_unavailable' })
+    const ready = vi.fn((): Promise<void> => Promise.reject(unreachable))
+    const auth = { authenticate: () => ({ subject: 'ada' }), ready }
+    await using http = await serveHttp(testServer(echo, { log }), { auth, keepAliveMs: 0, timeoutMs: 0 })
+    await expect.poll(() => log.mock.calls.length).toBe(1)
+    expect(log).toHaveBeenCalledWith(expect.objectContaining({ level: 'error', code: 'issuer_unavailable' }))
+    const probe = async (): Promise<number> => {
+      vi.advanceTimersByTime(1000)
+      return (await check(http, '/readyz'))[0]
+    }
+    expect([await probe(), await probe(), log.mock.calls.length]).toEqual([503, 503, 1])
+    ready.mockImplementationOnce(() => Promise.resolve())
+    expect([await probe(), log.mock.calls.length]).toEqual([200, 1])
+    expect([await probe(), log.mock.calls.length]).toEqual([503, 2])
+  })
+
   test('a server whose readiness is never decided is not ready after 5 seconds', async () => {
     const ready = vi.fn(() => new Promise<boolean>(() => {}))
     await using http = await serveHttp(testServer(echo, { ready }))

@@ -92,6 +92,8 @@ export async function startHttpServer(
   const { schedule = setPlatformTimer } = internals
   const { activeCalls, adapterRequests } = context
   server.once('close', openResponses.stop)
+  // A misspelt issuer is in the log from the start, and not only once somebody asks whether the server is ready.
+  context.settings.authReady?.().catch(() => {})
   watchDescriptors(server)
   const close = createStopFunction({
     server,

@@ -1,6 +1,7 @@
 import {
   errorRecord,
   isThisMachine,
+  type Log,
   type LogContext,
   type OptionTable,
   platformRuntime,
@@ -179,11 +180,27 @@ export function compileSettings<Source>(
     documents: compileDocuments(documents),
     supportedVersions: [protocolVersion, ...(adapter?.revisions ?? [])],
     toHttpError: toHttpError && ((error) => requireSync('toHttpError', toHttpError(error))),
-    authReady: ready,
+    authReady: ready && reportFirstFailure(ready, log),
     onError,
     reportAuthentication,
     reportRejection: createReportLimiter(warn),
     schedule: internals.schedule ?? schedule,
+  }
+}
+
+/** Health checks come every second, so the first failure of a row is logged. */
+function reportFirstFailure(authReady: () => Promise<void>, log: Log): () => Promise<void> {
+  let hasFailed = false
+  return async () => {
+    try {
+      await authReady()
+      hasFailed = false
+    } catch (cause) {
+      const err = new Error('No access token can be verified, so the server is not ready', { cause })
+      if (!hasFailed) log({ ...errorRecord(err), code: codeOf(cause) })
+      hasFailed = true
+      throw cause
+    }
   }
 }
 

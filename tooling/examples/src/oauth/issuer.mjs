@@ -4,7 +4,7 @@ import { interactionPolicy, Provider } from 'oidc-provider'
 
 /**
  * Starts an authorization server for one resource. `scope` has its scopes, with spaces between them. A user has no
- * password and consents to every request: `login_hint` in the address of the login names the user, or else it is Ada.
+ * password and consents to every request: `login_hint` in the address of the first login names the user, or else it is Ada.
  */
 export async function startIssuer({ port, resource, scope }) {
   const issuer = `http://localhost:${port}`
@@ -31,8 +31,8 @@ export async function startIssuer({ port, resource, scope }) {
 
   // A real authorization server shows pages here, on which the user logs in and consents.
   const logIn = async (request, response) => {
-    const { params } = await provider.interactionDetails(request, response)
-    const accountId = params.login_hint ?? 'ada'
+    const { params, session } = await provider.interactionDetails(request, response)
+    const accountId = params.login_hint ?? session?.accountId ?? 'ada'
     const grant = new provider.Grant({ accountId, clientId: params.client_id })
     grant.addOIDCScope(`offline_access ${params.scope}`)
     grant.addResourceScope(resource, params.scope)
