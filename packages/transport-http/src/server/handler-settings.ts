@@ -180,7 +180,7 @@ export function compileSettings<Source>(
     documents: compileDocuments(documents),
     supportedVersions: [protocolVersion, ...(adapter?.revisions ?? [])],
     toHttpError: toHttpError && ((error) => requireSync('toHttpError', toHttpError(error))),
-    authReady: ready && reportFirstFailure(ready, log),
+    authReady: reportFirstFailure(ready, log),
     onError,
     reportAuthentication,
     reportRejection: createReportLimiter(warn),
@@ -189,7 +189,8 @@ export function compileSettings<Source>(
 }
 
 /** Health checks come every second, so the first failure of a row is logged. */
-function reportFirstFailure(authReady: () => Promise<void>, log: Log): () => Promise<void> {
+function reportFirstFailure(authReady: (() => Promise<void>) | undefined, log: Log): (() => Promise<void>) | undefined {
+  if (authReady === undefined) return undefined
   let hasFailed = false
   return async () => {
     try {
