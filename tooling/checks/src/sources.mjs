@@ -1,5 +1,6 @@
 import { checkApi } from './api.mjs'
 import { checkBorders } from './borders.mjs'
+import { checkChangesets } from './changesets.mjs'
 import { checkCollections } from './collections.mjs'
 import { checkDocs } from './docs.mjs'
 import { checkMentions } from './mentions.mjs'
@@ -24,6 +25,7 @@ export const sourceChecks = {
   collections: checkCollections,
   'regular-expressions': checkRegularExpressions,
   requirements: checkRequirements,
+  changesets: checkChangesets,
 }
 
 /**

@@ -9,11 +9,14 @@ const manifest = z.object({ name: z.string(), version: z.string() })
 /** The author of the commits in a copy. */
 const identity = ['-c', 'user.name=Tests', '-c', 'user.email=tests@localhost']
 
+/** How much a version moves. */
+export type Bump = 'major' | 'minor' | 'patch'
+
 /** A copy of this repository for tests of versions and of publishing. */
 export interface WorkspaceCopy {
   readonly folder: string
   /** Commits a changeset, such as `{ '@x/client': 'minor' }`. */
-  change(name: string, bumps: Readonly<Record<string, 'major' | 'minor' | 'patch'>>): Promise<void>
+  change(name: string, bumps: Readonly<Record<string, Bump>>): Promise<void>
   /** Applies the changesets, commits the versions, and resolves to the version of each public package. */
   version(): Promise<ReadonlyMap<string, string>>
   /** Merges a branch that a clone has pushed. */
@@ -72,4 +75,23 @@ async function readVersions(folder: string, packages: readonly string[]): Promis
     return [name, version]
   }
   return new Map(await Promise.all(packages.map(read)))
+}
+
+/** Returns the versions after a change of some packages. */
+export function increaseAll(
+  versions: ReadonlyMap<string, string>,
+  bumpOf: Readonly<Record<string, Bump>>,
+): ReadonlyMap<string, string> {
+  return new Map([...versions].map(([name, version]) => [name, increase(version, bumpOf[name])]))
+}
+
+function increase(version: string, bump: Bump | undefined): string {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
+  if (bump === 'major') return `${major + 1}.0.0`
+  if (bump === 'minor') return `${major}.${minor + 1}.0`
+  return bump === 'patch' ? `${major}.${minor}.${patch + 1}` : version
+}
+
+export function patchesOf(packages: readonly string[]): Record<string, Bump> {
+  return Object.fromEntries(packages.map((name) => [name, 'patch']))
 }
