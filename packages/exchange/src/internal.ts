@@ -43,5 +43,6 @@ export {
   olderInitializeRequest,
   olderRevisionIn,
   olderServerMessage,
+  readRequestMeta,
   supportsDiscover,
 } from './transports/revision-detection.ts'

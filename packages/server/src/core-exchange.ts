@@ -16,16 +16,13 @@ import {
   isMcpError,
   type JsonObject,
   McpError,
-  metaKeys,
   protocolVersion,
-  type RequestMetaObject,
   type RpcRequest,
   type RpcResponse,
-  requestMetaOf,
   findMethodRow,
   type RpcError,
 } from '@x/schema'
-import { findRevisionError, overloadedReason, quotaReason } from '@x/exchange/internal'
+import { findRevisionError, overloadedReason, quotaReason, readRequestMeta } from '@x/exchange/internal'
 import type { Catalog } from './compile/catalog.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'
 import { logContextOf, type LoggedRequest, reportServerError } from './request/report.ts'
@@ -33,8 +30,6 @@ import type { ServerState } from './server-state.ts'
 import type { ServedRequest } from './replay/served-request.ts'
 import type { ServerSettings } from './compile/settings.ts'
 import { type InputDeclined, isInputDeclined } from './definitions/context.ts'
-
-const requestVersions = [protocolVersion]
 
 /** The innermost exchange, behind all middleware: serves the protocol's methods and those of extensions. */
 export function createCoreExchange(state: ServerState): Exchange {
@@ -52,7 +47,7 @@ export function createCoreExchange(state: ServerState): Exchange {
     const method = state.methods?.get(request.method)
     if (method === undefined) return serveMethod(undefined, request, call)
     try {
-      readSupportedRequestMeta(request)
+      readRequestMeta(request)
       const result = addResultMembers(await runCountedMethod(method, { request, call }, settings), state.catalog)
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
@@ -176,7 +171,7 @@ function createServedRequest(
     params,
     call,
     callerKey: callerKeyOf(call),
-    meta: readSupportedRequestMeta(request),
+    meta: readRequestMeta(request),
     catalog,
     settings,
     extensionResources,
@@ -225,17 +220,6 @@ function findMissingCapability(
 ): string | undefined {
   if (capability !== undefined && catalog.capabilities[capability] === undefined) return capability
   return isStreaming === true && !settings.subscriptions.isEnabled ? 'subscriptions' : undefined
-}
-
-/** Reads a request's `_meta`. Throws if the request is not of a served revision (basic/versioning, negotiation). */
-function readSupportedRequestMeta({ params }: RpcRequest): RequestMetaObject {
-  const meta = requestMetaOf(params)
-  const requestedVersion = meta[metaKeys.protocolVersion]
-  if (requestedVersion === protocolVersion) return meta
-  const message = `Unsupported protocol version: this server speaks ${requestVersions.join(', ')}`
-  throw new McpError(errorCodes.unsupportedProtocolVersion, message, {
-    data: { supported: requestVersions, requested: requestedVersion },
-  })
 }
 
 const definedErrorCodes = new Set<number>(Object.values(errorCodes))

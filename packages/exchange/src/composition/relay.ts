@@ -1,21 +1,11 @@
 import { errorRecord, isCancelled, isJsonObject, type JsonObject, type Log } from '@x/core'
 import type { Call, Exchange } from '../call/exchange.ts'
-import {
-  errorCodes,
-  errorResponse,
-  isMcpError,
-  McpError,
-  metaKeys,
-  protocolVersion,
-  type RpcRequest,
-  type RpcResponse,
-  findMethodRow,
-  requestMetaOf,
-} from '@x/schema'
+import { errorResponse, isMcpError, protocolVersion, type RpcRequest, type RpcResponse, findMethodRow } from '@x/schema'
 import type { Composition } from './compose.ts'
 import { extensionMethods } from '../telemetry/conventions.ts'
 import { DefinitionError } from '../errors/definition-error.ts'
 import type { ExtensionMethod, OfferedTarget, ServerExtension } from '../server/server-extension.ts'
+import { readRequestMeta } from '../transports/revision-detection.ts'
 
 /** The innermost exchange: serves the methods of extensions, and relays every other request. */
 export function createRelay(
@@ -63,12 +53,7 @@ async function relayExtensionMethod(
   { call, log }: { readonly call: Call; readonly log: Log },
 ): Promise<RpcResponse> {
   try {
-    const requested = requestMetaOf(request.params)[metaKeys.protocolVersion]
-    if (requested !== protocolVersion) {
-      const message = `Unsupported protocol version: this server speaks ${protocolVersion}`
-      const data = { supported: [protocolVersion], requested }
-      throw new McpError(errorCodes.unsupportedProtocolVersion, message, { data })
-    }
+    readRequestMeta(request)
     return { jsonrpc: '2.0', id: request.id, result: { resultType: 'complete', ...(await method(request, call)) } }
   } catch (error) {
     if (isCancelled(call)) throw call.signal.reason

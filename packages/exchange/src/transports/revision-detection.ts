@@ -5,6 +5,8 @@ import {
   metaKeys,
   protocolVersion,
   protocolVersions,
+  type RequestMetaObject,
+  requestMetaOf,
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
@@ -28,6 +30,20 @@ export function findRevisionError(
     `this server speaks only MCP ${supportedVersions.join(', ')}; the client opened with ${requestedVersion.slice(0, maxShownLength)}`,
     { data: { supported: supportedVersions, requested: requestedVersion } },
   )
+}
+
+/**
+ * Reads the `_meta` of a request of this revision (basic/versioning, negotiation).
+ *
+ * @throws McpError `unsupportedProtocolVersion` for a request of any other.
+ */
+export function readRequestMeta({ params }: RpcRequest): RequestMetaObject {
+  const meta = requestMetaOf(params)
+  const requested = meta[metaKeys.protocolVersion]
+  if (requested === protocolVersion) return meta
+  const message = `Unsupported protocol version: this server speaks ${protocolVersion}`
+  const data = { supported: [protocolVersion], requested }
+  throw new McpError(errorCodes.unsupportedProtocolVersion, message, { data })
 }
 
 const [, ...olderVersions] = [...protocolVersions].toReversed()

@@ -8,9 +8,11 @@ import {
   serverOf,
 } from '@x/exchange'
 import { hopObserverKey } from '@x/exchange/internal'
+import { errorResponse } from '@x/schema'
 import { ConnectedHop, observeHop } from '../hop/hop.ts'
 import type { UpstreamOptions } from '../hop/hop-options.ts'
 import { checkUpstream } from '../upstream/upstream.ts'
+import { checkRevision } from './serve-host.ts'
 
 /**
  * The server behind a proxy: one in this process, or a function that opens connections to one. Closing the proxy also
@@ -82,7 +84,14 @@ function proxyConnections(upstream: UpstreamOptions, { name, version, ...options
   const log = createLog(options.log, '@x/gateway')
   const deps = { name, ledger: createLedger(), runtime: runtimeOf(options.runtime), log }
   const hop = new ConnectedHop(upstream, deps)
-  const send: Exchange = (request, call) => hop.exchange(request, call)
+  const send: Exchange = async (request, call) => {
+    try {
+      checkRevision(request)
+    } catch (error) {
+      return errorResponse(request.id, error)
+    }
+    return hop.exchange(request, call)
+  }
   return serverOf(observeUpstream(name, send), {
     ...options,
     log,

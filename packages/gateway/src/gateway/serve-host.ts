@@ -9,7 +9,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { findRevisionError } from '@x/exchange/internal'
+import { findRevisionError, readRequestMeta } from '@x/exchange/internal'
 import { mergeDescriptions } from './discover.ts'
 import { closedError } from '../hop/upstream-error.ts'
 import { listenToUpstreams } from './listen.ts'
@@ -50,9 +50,15 @@ function complete(result: object, host: HostRequest, isDescription = false): Ret
   return withServerInfo({ resultType: 'complete', ...result }, host, isDescription)
 }
 
+/** The connection to an older upstream does not look at the revision of a request, because it has another one anyway. */
+export function checkRevision(request: RpcRequest): void {
+  const olderRevisionError = findRevisionError(request)
+  if (olderRevisionError !== undefined) throw olderRevisionError
+  readRequestMeta(request)
+}
+
 /** Checks the params that the gateway reads. The rest is up to the upstream, and may be an extension's. */
 function checkHostRequest(request: RpcRequest): void {
-  const revisionError = findRevisionError(request)
-  if (revisionError !== undefined) throw revisionError
+  checkRevision(request)
   findMethodRow(request.method)?.params(request.params)
 }

@@ -48,6 +48,17 @@ const stateOf = (response: RpcResponse): unknown => ('result' in response ? resp
 const answered = (requestState: unknown, name: string) =>
   createToolCall({ requestState, inputResponses: { q: { action: 'accept', content: { name } } } })
 
+test('a proxy rejects a request of a revision that nobody knows, also before an older upstream [VER-001]', async () => {
+  const { server, upstream } = create({ peer: olderOverHttp })
+  const _meta = { [metaKeys.protocolVersion]: '2099-01-01', [metaKeys.clientCapabilities]: {} }
+  const request = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } } as const
+  expect(await server.exchange(request, createCall())).toMatchObject({
+    error: { code: -32022, data: { supported: ['2026-07-28'], requested: '2099-01-01' } },
+  })
+  expect(upstream.arrived).toEqual([])
+  await server.close()
+})
+
 describe('an older server behind one connection never serves two hosts [GWY-006]', () => {
   const hosts: readonly [string, readonly Call[]][] = [
     ['of four principals', ['ada', 'grace', 'joan', 'mary'].map(callOf)],
