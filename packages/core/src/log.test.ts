@@ -17,6 +17,11 @@ test.each<[unknown, RegExp]>([
   ],
   [new RangeError(''), /^@x\/demo: RangeError at /],
   [
+    new AggregateError([new Error('connect ECONNREFUSED ::1:5432')]),
+    /^@x\/demo: AggregateError: connect ECONNREFUSED ::1:5432 at /,
+  ],
+  [Object.assign(new Error(''), { code: 'ECONNREFUSED' }), /^@x\/demo: Error: ECONNREFUSED at /],
+  [
     new Error('outer', { cause: new Error('inner', { cause: 'rope' }) }),
     /^@x\/demo: Error: outer \(cause: Error: inner\) \(cause: string rope\) at /,
   ],

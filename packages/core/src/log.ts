@@ -104,16 +104,28 @@ function describeRecord({ message, err }: LogRecord): string {
 
 function describeThrown(error: unknown): string {
   if (error === undefined || error === null) return `${String(error)} was thrown`
-  if (error instanceof Error) {
-    // Some errors have a message for the peer, and `detail` for the operator.
-    const detail = 'detail' in error && typeof error.detail === 'string' ? ` (${error.detail})` : ''
-    return `${error.message === '' ? error.name : `${error.name}: ${error.message}`}${detail}`
-  }
+  if (error instanceof Error) return describeError(error)
   if (typeof error === 'object') {
     if ('message' in error) return String(error.message)
     if ('reason' in error) return String(error.reason)
   }
   return `${typeof error} ${String(error)}`
+}
+
+function describeError(error: Error): string {
+  // Some errors have a message for the peer, and `detail` for the operator.
+  const detail = 'detail' in error && typeof error.detail === 'string' ? ` (${error.detail})` : ''
+  const message = error.message === '' ? describeWithoutMessage(error) : error.message
+  return `${message === '' ? error.name : `${error.name}: ${message}`}${detail}`
+}
+
+/** Node rejects a connection to several addresses with an `AggregateError` whose own message is empty. */
+function describeWithoutMessage(error: Error): string {
+  const code: unknown = Reflect.get(error, 'code')
+  const errors: unknown = Reflect.get(error, 'errors')
+  const [first]: unknown[] = Array.isArray(errors) ? errors : []
+  if (first instanceof Error && first !== error) return first.message
+  return typeof code === 'string' ? code : ''
 }
 
 /** First line of the stack in the author's own code, if the engine formats stacks as V8 does. */

@@ -90,7 +90,8 @@ function bridgeToStdio(options: BridgeToStdio): Bridge {
 async function bridgeToHttp(options: BridgeToHttp): Promise<Bridge> {
   resolveOptions(options, httpOptionTable, 'bridge')
   const { toHttp, log, ...entry } = options
-  const upstream = { connect: () => connectAny(entry, { log, stdio: { stderr: 'inherit' } }) }
+  const stderr = (line: string): void => void process.stderr.write(`${line}\n`)
+  const upstream = { connect: () => connectAny(entry, { log, stdio: { stderr } }) }
   const name = entry.command.split(/[\\/]/).at(-1) ?? entry.command
   const server = proxy(upstream, { name, version, log, extensions: [legacy()] })
   const http = await serveHttp(server, { port: toHttp, stopOnSignals: true })

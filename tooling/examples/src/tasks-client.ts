@@ -34,7 +34,8 @@ export async function startShipping(target: ClientTarget, notes: Notebook): Prom
     extensions: [tasksClient({ user: 'ada' })],
   })
   const started = await client.tasks.start('ship_orders', { day: 'monday' })
-  if (started.status === 'complete') return 'the orders are shipped'
+  // The server did not make it a task, or rejected the arguments.
+  if (started.status === 'complete') return started.result.isError === true ? 'not shipped' : 'the orders are shipped'
   await notes.write(JSON.stringify(started.task.serialize()))
   return 'the orders are being shipped'
 }

@@ -89,5 +89,7 @@ async function connectCommand(
     entries.push([variable, typeof value === 'string' ? value : await secrets.read(place, value)])
   }
   const target = { command, args, env: Object.fromEntries(entries), cwd: resolve(folder, cwd ?? '.') }
-  return () => connectAny(target, { stdio: { stderr: 'inherit' } })
+  // Kept as well, so that an error can show the last lines.
+  const stderr = (line: string): void => void process.stderr.write(`${name}: ${line}\n`)
+  return () => connectAny(target, { stdio: { stderr } })
 }

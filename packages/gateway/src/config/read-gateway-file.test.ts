@@ -122,7 +122,7 @@ test.each([
 
 describe('a file is rejected with all problems at once', () => {
   test.each<[string, unknown, readonly string[], Record<string, string>?]>([
-    ['that is not JSON', '{', ['it is not a JSON object']],
+    ['that is not JSON', '{"name": "a",}', ['it is not JSON: Expected double-quoted property name in JSON at']],
     ['that is a list', [], ['it is not a JSON object']],
     ['without members', {}, ['name: is missing, of the type string', 'state: ', 'upstreams: ']],
     ['with an unknown member', { ...minimal, upstream: {} }, ['"upstream" (did you mean "upstreams"?); the members']],

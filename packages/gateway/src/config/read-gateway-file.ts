@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { protect } from '@x/auth/server'
-import { importPeerDependency, parseJsonObject } from '@x/core'
+import { importPeerDependency, type JsonObject, parseJsonObject } from '@x/core'
 import { legacy } from '@x/legacy'
 import { type KeyInput, parseKeyLines, sealedState, type StateCodec } from '@x/state-codec'
 import type { GatewayOptions } from '../gateway/gateway.ts'
@@ -29,6 +29,19 @@ export class GatewayFileError extends Error {
   }
 }
 
+/** @throws GatewayFileError with the place of the first error, if the text is not JSON. */
+export function parseFile(path: string, text: string): JsonObject {
+  const file = parseJsonObject(text)
+  if (file !== undefined) return file
+  try {
+    JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new GatewayFileError(path, [`it is not JSON: ${error.message}`])
+    throw error
+  }
+  throw new GatewayFileError(path, ['it is not a JSON object'])
+}
+
 /** True for a {@link GatewayFileError}, from this copy of the package or another. */
 export function isGatewayFileError(error: unknown): error is GatewayFileError {
   return error instanceof Error && error.name === 'GatewayFileError' && 'problems' in error
@@ -49,8 +62,7 @@ export async function readGatewayFile(
   path: string,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<GatewaySettings> {
-  const value = parseJsonObject(await readFile(path, 'utf8'))
-  if (value === undefined) throw new GatewayFileError(path, ['it is not a JSON object'])
+  const value = parseFile(path, await readFile(path, 'utf8'))
   const { data, error } = gatewayFile.safeParse(value)
   if (error !== undefined) throw new GatewayFileError(path, describeIssues(error))
   const source = { folder: dirname(resolve(path)), secrets: new SecretReader(dirname(resolve(path)), environment) }

@@ -133,7 +133,7 @@ test('a host chooses the login of a server at a URL, and gets the account that t
 })
 
 test.each<[string, object | string, string]>([
-  ['that is no JSON', '{ "mcpServers": ', 'it is not a JSON object'],
+  ['that is no JSON', '{ "mcpServers": ', 'it is not JSON: '],
   ['without servers', { servers: [] }, 'must have mcpServers, or the servers of VS Code'],
   [
     'with an older transport',

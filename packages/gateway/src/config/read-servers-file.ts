@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { checkArgument, parseJsonObject } from '@x/core'
+import { checkArgument } from '@x/core'
 import type { HttpAuthorizer } from '@x/exchange'
 import { type CommandEntry, connectAny } from '@x/legacy/client'
 import { createPersonLogin } from '../hop/person-login.ts'
 import type { GatewayUpstreamOptions } from '../upstream/upstream.ts'
 import type { PinFile } from './file-pins.ts'
 import { expandPlaceholders, type Placeholders, readEnvFile, type ServersFileInput } from './placeholders.ts'
-import { GatewayFileError } from './read-gateway-file.ts'
+import { GatewayFileError, parseFile } from './read-gateway-file.ts'
 import { type CommandServer, parseServers, type UrlServer, withoutComments } from './servers-schema.ts'
 
 /** A server at a URL of a file, for which a host chooses the login. */
@@ -58,8 +58,7 @@ export async function readServersFile(
   options: ServersFileOptions,
 ): Promise<Readonly<Record<string, GatewayUpstreamOptions>>> {
   checkArgument(options, { where: 'readServersFile', takes: 'a path and an object with name', needs: ['name'] })
-  const file = parseJsonObject(withoutComments(await readFile(path, 'utf8')))
-  if (file === undefined) throw new GatewayFileError(path, ['it is not a JSON object'])
+  const file = parseFile(path, withoutComments(await readFile(path, 'utf8')))
   const { servers, inputs, problems } = parseServers(file)
   const workspaceFolder = resolve(options.workspaceFolder ?? dirname(path))
   const { environment = process.env, input } = options

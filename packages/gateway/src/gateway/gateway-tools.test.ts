@@ -88,6 +88,21 @@ describe('the tools of an upstream', () => {
     await server.close()
   })
 
+  test('that a renamed tool hides are reported once, unless they are denied', async () => {
+    const records: LogRecord[] = []
+    const crm = createTools(read, { name: 'write' })
+    const create = (tools: ToolRules) =>
+      createGateway({ crm: { ...crm, tools } }, { log: (record) => void records.push(record) })
+    const server = create({ rename: { write: 'read' } })
+    for (let count = 0; count < 2; count += 1) await resultOf(server, 'tools/list')
+    expect(records.map(({ message }) => message)).toEqual([
+      'The tool "read" of crm is hidden, because "write" is renamed to its name: rename "read" as well, or deny it',
+    ])
+    await resultOf(create({ rename: { write: 'read' }, deny: ['read'] }), 'tools/list')
+    await resultOf(create({ rename: { write: 'read', read: 'write' } }), 'tools/list')
+    expect(records).toHaveLength(1)
+  })
+
   test.each([
     ['two tools with one name', { rename: { a: 'c', b: 'c' } }, 'same name'],
     ['a name that is not valid for a tool', { rename: { a: 'b c' } }, '1 to 128 of the characters'],

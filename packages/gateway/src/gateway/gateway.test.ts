@@ -9,19 +9,6 @@ import { type ArrivedRequest, createScriptedUpstream, type UpstreamScript } from
 const create = () => createGateway({ crm: createNotes('crm'), 'my-files': createNotes('files') })
 const textIn = (result: object): string => JSON.stringify(result)
 
-test.each(['server/discover', 'tools/list', 'tools/call', 'subscriptions/listen'])(
-  'a %s of a revision that nobody knows is rejected with the supported ones [VER-001]',
-  async (method) => {
-    const _meta = { [metaKeys.protocolVersion]: '2099-01-01', [metaKeys.clientCapabilities]: {} }
-    const server = create()
-    const request = { jsonrpc: '2.0', id: 1, method, params: { name: 'crm__add', notifications: {}, _meta } } as const
-    expect(await server.exchange(request, createCall())).toMatchObject({
-      error: { code: -32022, data: { supported: ['2026-07-28'], requested: '2099-01-01' } },
-    })
-    await server.close()
-  },
-)
-
 describe('a call reaches one upstream, by its name or URI alone [GWY-001]', () => {
   test.each([
     ['tools/call', { name: 'crm__add', arguments: {} }, 'crm for ada'],

@@ -48,6 +48,19 @@ const stateOf = (response: RpcResponse): unknown => ('result' in response ? resp
 const answered = (requestState: unknown, name: string) =>
   createToolCall({ requestState, inputResponses: { q: { action: 'accept', content: { name } } } })
 
+test.each(['server/discover', 'tools/list', 'tools/call', 'subscriptions/listen'])(
+  'a gateway rejects a %s of a revision that nobody knows and names its own [VER-001]',
+  async (method) => {
+    const _meta = { [metaKeys.protocolVersion]: '2099-01-01', [metaKeys.clientCapabilities]: {} }
+    const server = createGateway({ crm: createScriptedUpstream() })
+    const request = { jsonrpc: '2.0', id: 1, method, params: { name: 'crm__add', notifications: {}, _meta } } as const
+    expect(await server.exchange(request, createCall())).toMatchObject({
+      error: { code: -32022, data: { supported: ['2026-07-28'], requested: '2099-01-01' } },
+    })
+    await server.close()
+  },
+)
+
 test('a proxy rejects a request of a revision that nobody knows, also before an older upstream [VER-001]', async () => {
   const { server, upstream } = create({ peer: olderOverHttp })
   const _meta = { [metaKeys.protocolVersion]: '2099-01-01', [metaKeys.clientCapabilities]: {} }

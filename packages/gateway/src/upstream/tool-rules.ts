@@ -35,6 +35,8 @@ export interface ToolNames {
   toolOf(offeredName: string): string | undefined
   /** Rules that no tool has matched so far, such as `deny "drop"`. Each is returned once. */
   takeUnmatched(): readonly string[]
+  /** Tools that are not offered because another one, beside each, is renamed to their name. Each is returned once. */
+  takeHidden(): readonly (readonly [string, string])[]
   /** Offered names that end with a digest, also of prompts. */
   readonly replaced: ReplacedNames
 }
@@ -56,6 +58,8 @@ export function createToolNames(rules: ToolRules, hasLogin = false): ToolNames {
   if (tools.size < offeredNames.size) throw new TypeError('tools.rename gives two tools the same name')
   for (const name of tools.keys()) checkNewName(name, hasLogin)
   const unmatched = rulesByTool(rules)
+  const unreportedNames = new Set(tools.keys())
+  let newlyHidden: [string, string][] = []
   const isOffered = (tool: string): boolean => (allowed?.has(tool) ?? true) && !denied.has(tool) && isToolName(tool)
   const toolOf = (name: string): string | undefined => {
     if (hasLogin && name === loginTool) return undefined
@@ -65,6 +69,9 @@ export function createToolNames(rules: ToolRules, hasLogin = false): ToolNames {
   const offeredName = (tool: string): string | undefined => {
     unmatched.delete(tool)
     const name = offeredNames.get(tool) ?? tool
+    const renamedTool = tools.get(tool)
+    if (name === tool && renamedTool !== undefined && isOffered(tool) && unreportedNames.delete(tool))
+      newlyHidden.push([tool, renamedTool])
     return toolOf(name) === tool ? name : undefined
   }
   const takeUnmatched = (): readonly string[] => {
@@ -72,7 +79,12 @@ export function createToolNames(rules: ToolRules, hasLogin = false): ToolNames {
     unmatched.clear()
     return unmatchedRules
   }
-  return { offeredName, toolOf, takeUnmatched, replaced: new ReplacedNames() }
+  const takeHidden = (): readonly (readonly [string, string])[] => {
+    const taken = newlyHidden
+    newlyHidden = []
+    return taken
+  }
+  return { offeredName, toolOf, takeUnmatched, takeHidden, replaced: new ReplacedNames() }
 }
 
 function checkNewName(name: string, hasLogin: boolean): void {

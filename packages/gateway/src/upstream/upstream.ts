@@ -1,4 +1,4 @@
-import { errorRecord, isCancelled, type JsonObject, withTimeout } from '@x/core'
+import { errorRecord, isCancelled, type JsonObject, quoteText, withTimeout } from '@x/core'
 import type { Call, Exchange, Server } from '@x/exchange'
 import { errorCodes, errorResponse, type RpcRequest, type RpcResponse } from '@x/schema'
 import { createHop, observeHop } from '../hop/hop.ts'
@@ -137,13 +137,20 @@ export class Upstream {
   }
 
   /**
-   * Logs the rules of tools that match nothing, after a complete list. A misspelt `deny` would deny nothing unnoticed.
+   * Logs the rules of tools that match nothing or hide a tool, after a complete list. A misspelt `deny` would deny
+   * nothing unnoticed.
    */
   reportUnmatchedRules(): void {
+    const warn = (message: string): void =>
+      this.#deps.log({ level: 'warn', code: 'tool_rule_unmatched', name: this.name, message })
     const rules = this.toolNames.takeUnmatched()
-    if (rules.length === 0) return
-    const message = `These rules match no tool of ${this.name}, and have no effect: ${rules.join(', ')}`
-    this.#deps.log({ level: 'warn', code: 'tool_rule_unmatched', name: this.name, message })
+    if (rules.length > 0) warn(`These rules match no tool of ${this.name}, and have no effect: ${rules.join(', ')}`)
+    for (const [tool, renamed] of this.toolNames.takeHidden()) {
+      const advice = `rename ${quoteText(tool)} as well, or deny it`
+      warn(
+        `The tool ${quoteText(tool)} of ${this.name} is hidden, because ${quoteText(renamed)} is renamed to its name: ${advice}`,
+      )
+    }
   }
 
   /** Sends a request, unless the upstream is unreachable and does not answer a probe. */

@@ -130,7 +130,7 @@ export async function readFailure(
   if (type !== 'application/json') return { error: await response.readError() }
   const text = await response.text()
   const excerpt = text.slice(0, 200).replaceAll(/[\p{Cc}\s]+/gu, ' ')
-  const message = `the server answered ${status}: ${excerpt}`
+  const message = `the server answered ${status}${excerpt === '' ? '' : `: ${excerpt}`}`
   return {
     rpcError: parseRpcError(text, bounds),
     error: new HttpError('status', message, { origin: '', status, excerpt }),
