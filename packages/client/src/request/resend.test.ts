@@ -108,6 +108,28 @@ test.each([
   expect(countCalls()).toBe(sent)
 })
 
+test.each([
+  ['cannot begin', { reason: 'unavailable', retryAfterMs: 1000, begun: false }, 2],
+  ['has lost its work', { upstream: 'crm', retryAfterMs: 1000, begun: true }, 4],
+])('a server that takes 14 seconds to say that it %s', async (_title, data, sent) => {
+  const clock = manualClock()
+  const exchange = createScriptedExchange(async () => {
+    await new Promise<void>((resolve) => void clock.setTimeout(resolve, 14_000))
+    return refusal(data) as unknown as JsonObject
+  })
+  const client = createClient(exchange, { ...hostInfo, runtime: clock })
+  const controller = new AbortController()
+  const read = client.readResource('note://a', { signal: controller.signal })
+  const outcome = read.catch((error: unknown) => error)
+  for (let step = 0; step < 600; step += 1) {
+    await flushPromises()
+    clock.advance(100)
+  }
+  expect(exchange.received).toHaveLength(sent)
+  controller.abort()
+  await outcome
+})
+
 test('a call beyond the quota of its caller waits longer than for an outage, and no longer than a request may take', async () => {
   const quota = refusal({ reason: 'quota', limit: 'calls', max: 1, retryAfterMs: 25_000 })
   const { clock, exchange, outcome, pass } = callRefused([quota])

@@ -48,6 +48,8 @@ type Attempt = { readonly response: RpcResponse } | { readonly error: unknown }
 interface ResendableFailure {
   readonly reason: string
   readonly isUnbegun: boolean
+  /** False if the server says that it could not begin, or does not know whether it did. */
+  readonly mayHaveBegun: boolean
   readonly retryAfterMs: number
   readonly canShorten: boolean
   readonly isRefused: boolean
@@ -69,8 +71,7 @@ export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy
     if (failure === undefined || !(await mayRepeat(failure, policy))) return responseOf(attempt)
     const failedAt = clock.monotonicNow()
     const maxResendMs = maxMsOf(failure, policy)
-    // It took longer than `maxResendMs`, so this failure begins a new outage.
-    if (outageStartedAt === undefined || failedAt - sentAt > maxResendMs) {
+    if (outageStartedAt === undefined || isNewOutage(failure, failedAt - sentAt, maxResendMs)) {
       outageStartedAt = failedAt
       failureCount = 0
     }
@@ -82,6 +83,14 @@ export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy
     await pause(pauseMs, policy)
     if (policy.closed?.aborted === true) return responseOf(attempt)
   }
+}
+
+/**
+ * True if the server worked on the attempt for longer than requests are repeated. One that takes as long to say that it
+ * cannot begin is still in the same outage.
+ */
+function isNewOutage({ mayHaveBegun }: ResendableFailure, attemptMs: number, maxResendMs: number): boolean {
+  return mayHaveBegun && attemptMs > maxResendMs
 }
 
 function maxMsOf({ isQuota }: ResendableFailure, { maxQuotaMs, maxResendMs }: ResendPolicy): number {
@@ -156,7 +165,8 @@ function findServerFailure({
   const isQuota = reason === quotaReason
   // A gateway names the upstream that gave no answer, and no reason.
   const name = typeof reason === 'string' ? reason : unavailable
-  return { reason: name, isUnbegun, retryAfterMs, canShorten: !canRefuse, isRefused: false, isQuota }
+  const mayHaveBegun = begun === true
+  return { reason: name, isUnbegun, mayHaveBegun, retryAfterMs, canShorten: !canRefuse, isRefused: false, isQuota }
 }
 
 const unavailable = 'unavailable'
@@ -174,7 +184,7 @@ function findTransportFailure(error: unknown): ResendableFailure | undefined {
   if (!isUnanswered(error) || !(error.cause instanceof Error)) return undefined
   const code: unknown = Reflect.get(error.cause, 'code')
   const isUnbegun = Reflect.get(error.cause, 'mayHaveRun') === false
-  const lost = { isUnbegun, canShorten: true, isRefused: code === 'refused', isQuota: false }
+  const lost = { isUnbegun, mayHaveBegun: !isUnbegun, canShorten: true, isRefused: code === 'refused', isQuota: false }
   if (error.cause.name === 'HttpError') return findHttpFailure(error.cause, retryAfterMsOf(error), lost)
   return error.cause.name === 'StdioError' && code === 'exited' ? { ...lost, reason: code, retryAfterMs: 0 } : undefined
 }
