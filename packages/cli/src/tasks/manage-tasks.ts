@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { formatDuration } from '@x/core'
 import { type CancelOutcome, type RevokeOutcome, type StoreAdmin, taskAdmin, type TaskFilter } from '@x/tasks/admin'
 import { CliError, type ExitCode } from '../cli-error.ts'
@@ -20,6 +21,10 @@ const maxPageSize = 1000
 async function withAdmin<T>(store: string, run: (admin: StoreAdmin) => Promise<T>): Promise<T> {
   if (store === 'memory:')
     throw new CliError('usage', '"memory:" exists in the process of its server only; give the store of a fleet')
+  const folder = /^pglite:(.+)$/.exec(store)?.[1]
+  // The engine would create it, and a misspelt one would look like a store without tasks.
+  if (folder !== undefined && !existsSync(folder))
+    throw new CliError('usage', `there is no folder ${folder}, so there are no tasks in it`)
   const admin = openAdmin(store)
   try {
     return await run(admin)
