@@ -84,7 +84,7 @@ export function requireAnswerer(
   const { handlerName, capabilityName } = inputKindOf(request)
   const reason =
     `the server asks ${toPrintableKey(key)}, and there is no handler \`${handlerName}\`: ` +
-    `${capabilityName} is declared in \`capabilities\` alone, which is for calls through client.manualRounds`
+    `${capabilityName} is only declared in \`capabilities\`, for calls that another process or client.manualRounds answers`
   throw new ClientError('input_required', reason, errorContext)
 }
 

@@ -31,8 +31,8 @@ export function RunsNote({ session, call: { id } }: RunsNoteProps): VNode | null
   if (hasSteps.value) return null
   return (
     <p class="hint">
-      The handler ran {tokens.length + 1} times, each time from its first line, and had recorded no step. That is right
-      if it did nothing but ask: an effect before a question belongs in <code>ctx.step</code>.
+      The handler ran {tokens.length + 1} times, each time from its first line, and had recorded no step when it asked.
+      That is right if it did nothing but ask: an effect before a question belongs in <code>ctx.step</code>.
     </p>
   )
 }
