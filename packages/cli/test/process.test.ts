@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,12 +37,16 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ende
   })
 }
 
+const manifest: { readonly version: string } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+)
+
 test('the program ends by itself with the exit code of the command [OPS-010]', async () => {
   expect(await run(['keys', 'new'])).toMatchObject({ code: 0, out: expect.stringMatching(/^[\w-]{43}\n$/) })
   const failed = await run(['tasks', 'counts', '--store', 'postgres://127.0.0.1:1/x'])
   expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('ECONNREFUSED') })
   expect(await run(['tasks'])).toMatchObject({ code: 2 })
-  expect(await run(['--version'])).toMatchObject({ code: 0, out: '0.0.0\n' })
+  expect(await run(['--version'])).toMatchObject({ code: 0, out: `${manifest.version}\n` })
 })
 
 test('a store whose package is not installed is named with the command to install it, without a stack trace', async () => {
