@@ -108,14 +108,21 @@ test.each([
   expect(countCalls()).toBe(sent)
 })
 
-test.each([
+const fromBalancer = (status: number): Error =>
+  Object.assign(new Error(`answered ${status}`), { name: 'HttpError', code: 'status', status, mayHaveRun: true })
+
+test.each<[string, JsonObject | Error, number]>([
   ['cannot begin', { reason: 'unavailable', retryAfterMs: 1000, begun: false }, 2],
   ['has lost its work', { upstream: 'crm', retryAfterMs: 1000, begun: true }, 4],
-])('a server that takes 14 seconds to say that it %s', async (_title, data, sent) => {
+  ['has no place for it, in the words of a balancer', fromBalancer(503), 2],
+  ['has lost its work, in the words of a balancer', fromBalancer(504), 5],
+])('a server that takes 14 seconds to say that it %s', async (_title, answer, sent) => {
   const clock = manualClock()
   const exchange = createScriptedExchange(async () => {
     await new Promise<void>((resolve) => void clock.setTimeout(resolve, 14_000))
-    return refusal(data) as unknown as JsonObject
+    if (answer instanceof Error) throw answer
+    // A script may answer with an error.
+    return refusal(answer) as unknown as JsonObject
   })
   const client = createClient(exchange, { ...hostInfo, runtime: clock })
   const controller = new AbortController()

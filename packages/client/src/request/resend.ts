@@ -48,8 +48,8 @@ type Attempt = { readonly response: RpcResponse } | { readonly error: unknown }
 interface ResendableFailure {
   readonly reason: string
   readonly isUnbegun: boolean
-  /** False if the server says that it could not begin, or does not know whether it did. */
-  readonly mayHaveBegun: boolean
+  /** True if the server was working on the request, or may have been when its connection ended. */
+  readonly isCutOff: boolean
   readonly retryAfterMs: number
   readonly canShorten: boolean
   readonly isRefused: boolean
@@ -86,11 +86,11 @@ export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy
 }
 
 /**
- * True if the server worked on the attempt for longer than requests are repeated. One that takes as long to say that it
- * cannot begin is still in the same outage.
+ * An attempt that was cut off after longer than requests are repeated begins a new outage. A server that takes as long
+ * to say "not now" is still in the same one.
  */
-function isNewOutage({ mayHaveBegun }: ResendableFailure, attemptMs: number, maxResendMs: number): boolean {
-  return mayHaveBegun && attemptMs > maxResendMs
+function isNewOutage({ isCutOff }: ResendableFailure, attemptMs: number, maxResendMs: number): boolean {
+  return isCutOff && attemptMs > maxResendMs
 }
 
 function maxMsOf({ isQuota }: ResendableFailure, { maxQuotaMs, maxResendMs }: ResendPolicy): number {
@@ -165,8 +165,15 @@ function findServerFailure({
   const isQuota = reason === quotaReason
   // A gateway names the upstream that gave no answer, and no reason.
   const name = typeof reason === 'string' ? reason : unavailable
-  const mayHaveBegun = begun === true
-  return { reason: name, isUnbegun, mayHaveBegun, retryAfterMs, canShorten: !canRefuse, isRefused: false, isQuota }
+  return {
+    reason: name,
+    isUnbegun,
+    isCutOff: begun === true,
+    retryAfterMs,
+    canShorten: !canRefuse,
+    isRefused: false,
+    isQuota,
+  }
 }
 
 const unavailable = 'unavailable'
@@ -184,7 +191,7 @@ function findTransportFailure(error: unknown): ResendableFailure | undefined {
   if (!isUnanswered(error) || !(error.cause instanceof Error)) return undefined
   const code: unknown = Reflect.get(error.cause, 'code')
   const isUnbegun = Reflect.get(error.cause, 'mayHaveRun') === false
-  const lost = { isUnbegun, mayHaveBegun: !isUnbegun, canShorten: true, isRefused: code === 'refused', isQuota: false }
+  const lost = { isUnbegun, isCutOff: !isUnbegun, canShorten: true, isRefused: code === 'refused', isQuota: false }
   if (error.cause.name === 'HttpError') return findHttpFailure(error.cause, retryAfterMsOf(error), lost)
   return error.cause.name === 'StdioError' && code === 'exited' ? { ...lost, reason: code, retryAfterMs: 0 } : undefined
 }
@@ -198,7 +205,8 @@ function findHttpFailure(
   const status: unknown = Reflect.get(cause, 'status')
   // Something in front that knows no JSON-RPC errors, such as the balancer (RFC 6585, section 4).
   if (status === 429 && retryAfterMs > 0)
-    return { ...lost, reason: quotaReason, retryAfterMs, canShorten: false, isQuota: true }
+    return { ...lost, isCutOff: false, reason: quotaReason, retryAfterMs, canShorten: false, isQuota: true }
   if (!passingCodes.has(code) && !gatewayStatuses.has(status)) return undefined
-  return { ...lost, reason: String(code), retryAfterMs }
+  // Balancers answer 503 after having waited for a place or a connection, and 502 or 504 if they lost one.
+  return { ...lost, isCutOff: lost.isCutOff && status !== 503, reason: String(code), retryAfterMs }
 }
