@@ -24,7 +24,7 @@ afterAll(async () => {
 
 interface Host extends AsyncDisposable {
   readonly client: Client
-  /** The name in the host's answer to its next question. */
+  /** The name in the host's answer to its next question. So a host makes one call at a time. */
   name: string
 }
 
@@ -90,6 +90,7 @@ test('calls of twenty users through three gateways that restart: a fault affects
   await using fleet = await startBookingFleet(folder, { command: process.execPath, args: [booking.path, folder] })
   const hosts = Array.from({ length: userCount }, (_, user) => openHost(`user-${user}`, fleet))
   await using greedy = openHost('greedy', fleet)
+  await using patient = openHost('patient', fleet)
   const outcomes: Outcome[] = []
   let isOver = false
   let fault: Fault = 'none'
@@ -128,7 +129,7 @@ test('calls of twenty users through three gateways that restart: a fault affects
     await fleet.modern.stop({ graceMs: 0 })
     await advance()
     await fleet.modern.start()
-    await expect.poll(() => book(greedy, 'modern', 'greedy'), { interval: 100 }).toHaveProperty('text')
+    await expect.poll(() => book(patient, 'modern', 'patient'), { interval: 100 }).toHaveProperty('text')
   })
   await during('roll', fleet.roll)
   await during('killed processes', async () => {
