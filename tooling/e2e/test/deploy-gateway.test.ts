@@ -1,5 +1,5 @@
 import { describeNeeding } from '@tooling/vitest/needs'
-import { createClient, isClientError } from '@x/client'
+import { createClient } from '@x/client'
 import { createServer, sealedState, tool } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
@@ -55,9 +55,7 @@ describeNeeding('haproxy', 'two instances of a gateway behind the HAProxy of the
     const callers = ['crm__work', 'crm__ask', 'crm__work', 'crm__ask'].map(async (name) => {
       while (!load.isOver) {
         load.sent += 1
-        load.answers.push(
-          await client.callTool(name).then(textOf, (error) => `lost: ${isClientError(error) && error.code}`),
-        )
+        load.answers.push(await client.callTool(name).then(textOf, (error) => `lost: ${error}`))
       }
     })
     for (const [index, instance] of instances.entries()) {

@@ -21,3 +21,19 @@ test('a call that is sent again over an open connection after the last answer of
   expect(await idle.waitForClose()).toContain('"reason":"stopping","retryAfterMs":0')
   await closing
 })
+
+test('a request that arrives in the moment of a stop is rejected, not cut off, over an open connection and over a new one [UNA-005]', async () => {
+  const { exchange, next } = pendingCalls()
+  const http = await serveHttp(testServer(exchange))
+  const idle = connectRaw(http.port)
+  idle.send(requestOf('tools/list', 1))
+  ;(await next()).answer()
+  await idle.readUntil('"id":1')
+  // The system has both, and the server has read neither.
+  idle.send(requestOf('tools/list', 2))
+  const fresh = connectRaw(http.port)
+  fresh.send(requestOf('tools/list', 3))
+  const closing = http.close()
+  for (const connection of [idle, fresh]) expect(await connection.waitForClose()).toContain('"reason":"stopping"')
+  await closing
+})

@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { stoppingError } from '@x/exchange'
 import type { AdapterRequest } from '../server/adapter-request.ts'
 import { finishCall, stopCall, type RunningCall } from '../server/run-call.ts'
@@ -35,7 +35,6 @@ export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): P
   const { server, activeCalls, adapterRequests, schedule } = deps
   const hadCalls = activeCalls.length > 0
   const serverClosePromise = new Promise((resolve) => server.once('close', resolve))
-  stopListening(server)
   const responsesDrainPromise = closeWhenDrained(deps)
   for (const call of activeCalls.filter(({ isStreaming }) => isStreaming)) stopCall(call, createStoppingError())
   for (const request of adapterRequests.slice()) request.stop('draining')
@@ -46,12 +45,26 @@ export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): P
     for (const request of adapterRequests.slice()) request.stop('closing')
   }, graceMs)
   const cancelForcedClose = schedule(() => server.closeAllConnections(), graceMs + flushTimeoutMs)
+  await readWhatHasArrived()
+  stopListening(server)
   await responsesDrainPromise
   if (hadCalls && !isGraceOver) await setTimeout(lingerMs)
+  await readWhatHasArrived()
   cancelGraceTimer()
   server.close(() => {})
   await serverClosePromise
   cancelForcedClose()
+}
+
+/**
+ * Lets the event loop accept the connections and read the requests that the system already has for this process. Timers
+ * run before that, on a busy machine late, and what is closed unread is reset: the balancer cannot tell whether the call
+ * had begun.
+ */
+async function readWhatHasArrived(): Promise<void> {
+  // The first may end the turn of the loop in which the stop has begun, and the second one follows a whole turn.
+  await setImmediate()
+  await setImmediate()
 }
 
 /**
