@@ -4,7 +4,7 @@ import { shouldBeginAsTask } from './become-task.ts'
 import type { Handler } from './handler.ts'
 import { answerOnce, assignCallId, mayStoreResult } from './idempotent-calls.ts'
 import { Run } from './run.ts'
-import { runCall } from './run-handler.ts'
+import { continueCall, runCall } from './run-handler.ts'
 import { openFirstJournal, openState, openStoredJournal } from './seal-state.ts'
 import type { ServedRequest } from './served-request.ts'
 
@@ -83,19 +83,4 @@ function startCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
     run.continueFrom(openFirstJournal(request))
   loadMonitor.beginCall(request)
   return runCall(handler, run)
-}
-
-function continueCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
-  const { request } = run
-  emitResume(run)
-  if (request.journalStore === undefined && !shouldBeginAsTask(handler.task, request))
-    request.settings.loadMonitor.countResumedCall()
-  return runCall(handler, run)
-}
-
-function emitResume({ request, name, journal }: Run): void {
-  const { observation, settings, call, method } = request
-  if (observation === undefined) return
-  const { round, handOffCount, startedAt, parts: recordedParts } = journal
-  settings.events.emit?.({ type: 'resume', call, method, name, round, handOffCount, startedAt, recordedParts })
 }

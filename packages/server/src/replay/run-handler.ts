@@ -11,6 +11,22 @@ import { settleRun, warnAfterSettling } from './settle-run.ts'
 import { handOffCall, suspendCall, suspendForExplicitRound } from './suspend-call.ts'
 import { runStrictly } from './strict-replay.ts'
 
+/** Continues a call with the journal of its earlier runs. `beginCall` was called for the request. */
+export function continueCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
+  const { request } = run
+  emitResume(run)
+  if (request.journalStore === undefined && !shouldBeginAsTask(handler.task, request))
+    request.settings.loadMonitor.countResumedCall()
+  return runCall(handler, run)
+}
+
+function emitResume({ request, name, journal }: Run): void {
+  const { observation, settings, call, method } = request
+  if (observation === undefined) return
+  const { round, handOffCount, startedAt, parts: recordedParts } = journal
+  settings.events.emit?.({ type: 'resume', call, method, name, round, handOffCount, startedAt, recordedParts })
+}
+
 /** Makes a call a task, or runs its handler. `beginCall` was called for the request. */
 export function runCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   const { request } = run
