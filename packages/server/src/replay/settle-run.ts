@@ -20,6 +20,26 @@ export function settleRun(run: Run, outcome: RunOutcome<unknown>): Promise<void>
   return closeRun(run)
 }
 
+async function settleThrown(run: Run, uses: readonly StartedUse[]): Promise<void> {
+  const pendingWork = closeRun(run)
+  if (pendingWork !== undefined) await pendingWork
+  // With any other end, the errors reach the handler in its next run, or the journal could not be stored.
+  if (run.end?.kind === 'finished' || run.end?.kind === 'misused') reportFailedUses(run, uses)
+}
+
+function closeRun(run: Run): Promise<void> | undefined {
+  run.close()
+  return run.finishWork()
+}
+
+function reportFailedUses(run: Run, uses: readonly StartedUse[]): void {
+  for (const use of uses) {
+    // If a step succeeds after the run was closed, its result is recorded and only its promise is rejected.
+    const hasSucceeded = use.failure?.error instanceof HandlerError && use.failure.error.code === 'ended'
+    if (!use.isAwaited && hasFailed(use) && !hasSucceeded) run.report(createFailedUseError(run, use))
+  }
+}
+
 /**
  * Checks the questions and steps of a handler that returned, now and once no step runs any more.
  *
@@ -52,26 +72,6 @@ async function settleReturned(run: Run, uses: readonly StartedUse[]): Promise<vo
   // change the result.
   run.dropQuestions()
   await closeRun(run)
-}
-
-async function settleThrown(run: Run, uses: readonly StartedUse[]): Promise<void> {
-  const pendingWork = closeRun(run)
-  if (pendingWork !== undefined) await pendingWork
-  // With any other end, the errors reach the handler in its next run, or the journal could not be stored.
-  if (run.end?.kind === 'finished' || run.end?.kind === 'misused') reportFailedUses(run, uses)
-}
-
-function closeRun(run: Run): Promise<void> | undefined {
-  run.close()
-  return run.finishWork()
-}
-
-function reportFailedUses(run: Run, uses: readonly StartedUse[]): void {
-  for (const use of uses) {
-    // If a step succeeds after the run was closed, its result is recorded and only its promise is rejected.
-    const hasSucceeded = use.failure?.error instanceof HandlerError && use.failure.error.code === 'ended'
-    if (!use.isAwaited && hasFailed(use) && !hasSucceeded) run.report(createFailedUseError(run, use))
-  }
 }
 
 const awaitAdvice = 'await every question and step'
