@@ -7,7 +7,7 @@ import { passToRunner, shouldBeginAsTask } from './become-task.ts'
 import type { Handler, RunOutcome } from './handler.ts'
 import { openContext } from './open-context.ts'
 import { Run } from './run.ts'
-import { settleRun, warnAfterSettling } from './settle-run.ts'
+import { settleRun } from './settle-run.ts'
 import { handOffCall, suspendCall, suspendForExplicitRound } from './suspend-call.ts'
 import { runStrictly } from './strict-replay.ts'
 
@@ -61,7 +61,6 @@ function settleAndComplete<T>(run: Run, outcome: RunOutcome<T>, handler: Handler
 }
 
 function completeCall<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
-  warnAfterSettling(run, outcome)
   run.request.settings.loadMonitor.endCall(run.request)
   const endKind = run.request.observation === undefined ? undefined : observedEndOf(run, outcome)
   return endKind !== undefined

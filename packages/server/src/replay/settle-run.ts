@@ -11,33 +11,38 @@ import type { Run } from './run.ts'
  * If the handler returned without waiting for a question, or for a step that fails, the call fails; otherwise the
  * step's error would be lost after the reply. That is why the run is closed only after the wait: steps can begin
  * meanwhile, and a question fails the call. If the handler threw, the run is closed at once, and nothing can begin.
+ *
+ * What the settled run shows then becomes a warning for the author.
  */
 export function settleRun(run: Run, outcome: RunOutcome<unknown>): Promise<void> | undefined {
   const uses = run.existingUses?.started
-  if (uses !== undefined && uses.length > 0)
-    return 'returned' in outcome ? settleReturned(run, uses) : settleThrown(run, uses)
-  // Most handlers start neither a question nor a step.
-  return closeRun(run)
+  if (uses !== undefined && uses.length > 0) return settleUses(run, outcome, uses)
+  // Most handlers start neither a question nor a step, and leave no work.
+  const pendingWork = closeRun(run)
+  warnAfterSettling(run, outcome)
+  return pendingWork
+}
+
+async function settleUses(run: Run, outcome: RunOutcome<unknown>, uses: readonly StartedUse[]): Promise<void> {
+  await ('thrown' in outcome ? settleThrown(run, uses) : settleReturned(run, uses))
+  warnAfterSettling(run, outcome)
 }
 
 async function settleThrown(run: Run, uses: readonly StartedUse[]): Promise<void> {
   const pendingWork = closeRun(run)
   if (pendingWork !== undefined) await pendingWork
   // With any other end, the errors reach the handler in its next run, or the journal could not be stored.
-  if (run.end?.kind === 'finished' || run.end?.kind === 'misused') reportFailedUses(run, uses)
-}
-
-function closeRun(run: Run): Promise<void> | undefined {
-  run.close()
-  return run.finishWork()
-}
-
-function reportFailedUses(run: Run, uses: readonly StartedUse[]): void {
+  if (run.end?.kind !== 'finished' && run.end?.kind !== 'misused') return
   for (const use of uses) {
     // If a step succeeds after the run was closed, its result is recorded and only its promise is rejected.
     const hasSucceeded = use.failure?.error instanceof HandlerError && use.failure.error.code === 'ended'
     if (!use.isAwaited && hasFailed(use) && !hasSucceeded) run.report(createFailedUseError(run, use))
   }
+}
+
+function closeRun(run: Run): Promise<void> | undefined {
+  run.close()
+  return run.finishWork()
 }
 
 /**
@@ -160,7 +165,7 @@ function createUseError(run: Run, use: StartedUse, code: HandlerErrorCode, reaso
  * Warns the author of what a settled run shows: a recorded step that it did not reach, or a suspension that the handler
  * caught, for example with `catch {}`.
  */
-export function warnAfterSettling(run: Run, outcome: RunOutcome<unknown>): void {
+function warnAfterSettling(run: Run, outcome: RunOutcome<unknown>): void {
   const { end } = run
   if (end?.kind === 'finished') {
     if ('returned' in outcome) warnUnusedStep(run)
