@@ -111,6 +111,26 @@ export function createEmptyJournal(callId: string, startedAt: number): Journal {
 }
 
 /**
+ * Describes a question that the client is to answer. If its text has changed it is a new question with a new key, so
+ * that no answer to the old text is used.
+ */
+export function createQuestionRecord(
+  { wireKeyCount, invalidAnswerCount, invalidAnswer, changeCount }: AskedQuestion,
+  fingerprint: string,
+  previousRecord: QuestionRecord | undefined,
+): QuestionRecord {
+  const isChanged =
+    previousRecord !== undefined && previousRecord.response === undefined && previousRecord.fingerprint !== fingerprint
+  return {
+    fingerprint,
+    wireKeyCount: isChanged ? wireKeyCount + 1 : wireKeyCount,
+    invalidAnswerCount,
+    invalidAnswer,
+    changeCount: isChanged ? changeCount + 1 : changeCount,
+  }
+}
+
+/**
  * The client's answer for a key. Reads only own members, so that a key such as `constructor` finds nothing inherited.
  */
 export function responseFor(responses: JsonObject | undefined, key: string): JsonObject | undefined {

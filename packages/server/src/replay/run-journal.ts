@@ -6,7 +6,9 @@ import type { HandOffReport } from '../shedding/fleet-view.ts'
 import { deriveEffectsId, questionFingerprintOf } from './call-identity.ts'
 import { inferRequestMethod, isResponseOfKind } from './input-capabilities.ts'
 import {
+  type AskedQuestion,
   createEmptyJournal,
+  createQuestionRecord,
   type ExplicitRoundRecord,
   formatWireKey,
   type Journal,
@@ -45,11 +47,6 @@ export class RunJournal {
     this.#request = request
     this.#journal = journal ?? createEmptyJournal(request.callId ?? randomUuid(), wallClock())
     this.#responses = responses
-  }
-
-  /** The same in all rounds of the call. */
-  get callId(): string {
-    return this.#journal.callId
   }
 
   /** When the call began, in milliseconds since 1970. */
@@ -160,9 +157,12 @@ export class RunJournal {
     return this.#journal.questions.get(key)
   }
 
-  recordQuestion(key: string, question: QuestionRecord): void {
-    this.#journal.questions.set(key, question)
+  /** Records a question as unanswered, and returns its key in `inputRequests`. */
+  async recordQuestion(key: string, question: AskedQuestion): Promise<string> {
+    const record = createQuestionRecord(question, await this.fingerprintOf(question.text), this.findQuestion(key))
+    this.#journal.questions.set(key, record)
     this.#append('questions', key)
+    return formatWireKey(key, record.wireKeyCount)
   }
 
   findStep(key: string): StepRecord | undefined {
@@ -218,9 +218,10 @@ export class RunJournal {
     this.#append('explicit')
   }
 
-  /** Records an id derived from the answers to `inputRequired`, which the journal does not keep. */
-  recordPastEffects(effectsId: string): void {
-    this.#journal.pastEffectsId = effectsId
+  /** Records an id of the answers to `inputRequired`: they are not kept, and later effects depend on them. */
+  async recordPastEffects(): Promise<void> {
+    if (this.#responses === undefined || this.#responses.size === 0) return
+    this.#journal.pastEffectsId = await this.effectsId()
     this.#append('past')
   }
 

@@ -6,36 +6,22 @@ import { tryCopyJson } from '../request/json-copy.ts'
 import { fingerprintOf } from './call-identity.ts'
 import { checkHandlerKey } from './context-uses.ts'
 import { HandlerError } from './handler-error.ts'
-import { type AskedQuestion, formatExplicitKey, formatWireKey } from './journal.ts'
+import { formatExplicitKey } from './journal.ts'
 import type { Run } from './run.ts'
 import { sealState } from './seal-state.ts'
 import { requireInputCapabilities } from './served-request.ts'
 
 /** Records a run's questions in the journal, and returns the result that asks the client. */
 export async function suspendCall(run: Run): Promise<JsonObject> {
-  if (hasPastAnswers(run)) await recordPastEffects(run)
+  const { journal } = run
+  await journal.recordPastEffects()
   const questions: SentQuestion[] = []
   for (const [key, question] of run.askedQuestions ?? []) {
-    const wireKey = recordQuestion(run, key, question, await run.journal.fingerprintOf(question.text))
+    const wireKey = await journal.recordQuestion(key, question)
     questions.push({ key, wireKey, request: question.request, repeatCount: question.wireKeyCount - 1 })
   }
-  run.journal.endExplicitRound()
+  journal.endExplicitRound()
   return sendQuestions(run, questions)
-}
-
-/**
- * Records a question as unanswered, and returns its key in `inputRequests`. If its text has changed it is a new
- * question with a new key, so that no answer to the old text is used.
- */
-function recordQuestion({ journal }: Run, key: string, question: AskedQuestion, fingerprint: string): string {
-  const previousRecord = journal.findQuestion(key)
-  const isChanged =
-    previousRecord !== undefined && previousRecord.response === undefined && previousRecord.fingerprint !== fingerprint
-  const { invalidAnswerCount, invalidAnswer } = question
-  const wireKeyCount = isChanged ? question.wireKeyCount + 1 : question.wireKeyCount
-  const changeCount = isChanged ? question.changeCount + 1 : question.changeCount
-  journal.recordQuestion(key, { fingerprint, wireKeyCount, invalidAnswerCount, changeCount, invalidAnswer })
-  return formatWireKey(key, wireKeyCount)
 }
 
 /** For a handler that returned `inputRequired`. */
@@ -54,7 +40,7 @@ export async function suspendForExplicitRound(run: Run, { requests, state }: Inp
   // a first request.
   const hasJournal = state !== undefined || settings.stateCodec !== undefined || journalStore !== undefined
   if (hasJournal) {
-    if (hasPastAnswers(run)) await recordPastEffects(run)
+    await run.journal.recordPastEffects()
     run.journal.recordExplicitRound(new Map(entries.map(([key, { method }]) => [key, method])), stateCopy.value)
   }
   const questions = entries.map(([key, request]): SentQuestion => {
@@ -62,18 +48,6 @@ export async function suspendForExplicitRound(run: Run, { requests, state }: Inp
     return { key, wireKey, request, repeatCount: 0 }
   })
   return sendQuestions(run, questions, hasJournal)
-}
-
-function hasPastAnswers({ existingJournal }: Run): boolean {
-  return existingJournal?.responses !== undefined && existingJournal.responses.size > 0
-}
-
-/**
- * The journal does not keep answers to `inputRequired`, but later effects of the call depend on them, so it keeps an id
- * of them.
- */
-async function recordPastEffects({ journal }: Run): Promise<void> {
-  journal.recordPastEffects(await journal.effectsId())
 }
 
 interface SentQuestion {
