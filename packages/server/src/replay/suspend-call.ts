@@ -62,7 +62,8 @@ async function sendQuestions(run: Run, questions: readonly SentQuestion[], hasJo
   const requests: [string, InputRequest][] = []
   for (const { wireKey, request } of questions)
     requests.push([wireKey, isPage(request) ? await withElicitationId(request) : request])
-  return formatInputRequired(run, hasJournal ? await recordRound(run) : undefined, requests)
+  if (hasJournal) recordRound(run)
+  return toInputRequired(run, hasJournal ? run.journal : undefined, requests)
 }
 
 function emitQuestions({ request, name }: Run, questions: readonly SentQuestion[]): void {
@@ -81,13 +82,11 @@ function emitQuestions({ request, name }: Run, questions: readonly SentQuestion[
 /** At this many rounds the author is warned. Most clients give up after ten. */
 const roundCountWarningThreshold = 8
 
-function recordRound(run: Run): Promise<string> | undefined {
+function recordRound(run: Run): void {
   const round = run.journal.recordRound()
-  if (round === roundCountWarningThreshold) {
-    const problem = `has asked ${round} times in one call, and most clients stop at ten: ask several things at once`
-    run.warn('rounds', problem)
-  }
-  return run.request.journalStore === undefined ? sealState(run.journal, run) : undefined
+  if (round !== roundCountWarningThreshold) return
+  const problem = `has asked ${round} times in one call, and most clients stop at ten: ask several things at once`
+  run.warn('rounds', problem)
 }
 
 /**
@@ -115,15 +114,15 @@ export async function handOffCall(run: Run, reason: HandOffReason): Promise<Json
   const { loadMonitor } = run.request.settings
   // A stopping instance does not report its load.
   const journal = run.journal.toHandedOff(reason === 'stopping' ? undefined : loadMonitor.createHandOffReport())
-  let requestState: string
+  let result: JsonObject
   try {
-    requestState = await sealState(journal, run)
+    result = await toInputRequired(run, journal)
   } catch {
     return undefined
   }
   loadMonitor.countHandOff(reason)
   emitHandOff(run, reason, journal.handOffCount)
-  return formatInputRequired(run, requestState)
+  return result
 }
 
 function emitHandOff({ request, name }: Run, reason: HandOffReason, handOffCount: number): void {
@@ -139,12 +138,16 @@ function emitHandOff({ request, name }: Run, reason: HandOffReason, handOffCount
   })
 }
 
-function formatInputRequired(
-  { request }: Run,
-  requestState: string | undefined,
+/** A task's journal is not sealed, because its store has it. */
+async function toInputRequired(
+  run: Run,
+  journal: Run['journal'] | undefined,
   requests: readonly [string, InputRequest][] = [],
-): JsonObject {
-  const meta = mergeResultMeta(undefined, request.catalog)
+): Promise<JsonObject> {
+  const { journalStore, catalog } = run.request
+  const isSealed = journal !== undefined && journalStore === undefined
+  const requestState = isSealed ? await sealState(journal, run) : undefined
+  const meta = mergeResultMeta(undefined, catalog)
   const inputRequests = Object.fromEntries(requests)
   return {
     resultType: 'input_required',
