@@ -2,7 +2,7 @@ import { isCancelled, isPromiseLike } from '@x/core'
 import type { RunEndKind } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
 import { explicitRoundBrand, type InputRequiredReturn } from '../definitions/context.ts'
-import type { Awaitable } from '../request/awaitable.ts'
+import { type Awaitable, mapAwaitable } from '../request/awaitable.ts'
 import { passToRunner, shouldBeginAsTask } from './become-task.ts'
 import type { Handler, RunOutcome } from './handler.ts'
 import { openContext } from './open-context.ts'
@@ -40,32 +40,24 @@ export function runCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject>
 }
 
 function runHandler<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
+  const complete = (outcome: RunOutcome<T>): Awaitable<JsonObject> =>
+    mapAwaitable(settleRun(run, outcome), () => completeCall(run, outcome, handler))
   let handlerReturn: ReturnType<Handler<T>['run']>
   try {
     handlerReturn = handler.run(openContext(run))
   } catch (thrown) {
-    return settleAndComplete(run, { thrown }, handler)
+    return complete({ thrown })
   }
-  if (!isPromiseLike(handlerReturn)) return settleAndComplete(run, { returned: handlerReturn }, handler)
+  if (!isPromiseLike(handlerReturn)) return complete({ returned: handlerReturn })
   return Promise.resolve(handlerReturn).then<JsonObject, JsonObject>(
-    (returned) => settleAndComplete(run, { returned }, handler),
-    (thrown: unknown) => settleAndComplete(run, { thrown }, handler),
+    (returned) => complete({ returned }),
+    (thrown: unknown) => complete({ thrown }),
   )
-}
-
-function settleAndComplete<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
-  const pendingWork = settleRun(run, outcome)
-  return pendingWork === undefined
-    ? completeCall(run, outcome, handler)
-    : pendingWork.then<JsonObject>(() => completeCall(run, outcome, handler))
 }
 
 function completeCall<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   run.request.settings.loadMonitor.endCall(run.request)
-  const endKind = run.request.observation === undefined ? undefined : observedEndOf(run, outcome)
-  return endKind !== undefined
-    ? observeRunEnd(run, endKind, () => createResult(run, outcome, handler))
-    : createResult(run, outcome, handler)
+  return observeRunEnd(run, observedEndOf(run, outcome), () => createResult(run, outcome, handler))
 }
 
 /**
@@ -126,7 +118,12 @@ function runOnInstance<T>({ request, name, journal }: Run, handler: Handler<T>):
   return runHandler(handler, new Run(request, name, journal.copyForNextRun()))
 }
 
-function observeRunEnd(run: Run, end: RunEndKind, createResult: () => Awaitable<JsonObject>): Awaitable<JsonObject> {
+function observeRunEnd(
+  run: Run,
+  end: RunEndKind | undefined,
+  createResult: () => Awaitable<JsonObject>,
+): Awaitable<JsonObject> {
+  if (end === undefined || run.request.observation === undefined) return createResult()
   const succeed = (result: JsonObject): JsonObject => {
     emitRunEnd(run, end)
     return result
