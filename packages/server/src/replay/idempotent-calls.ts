@@ -1,5 +1,5 @@
 import { parseJsonObject, storeOfOwner } from '@x/core'
-import { errorCodes, type JsonObject, McpError, projectMetaKeys } from '@x/schema'
+import { errorCodes, type JsonObject, type JsonValue, McpError, projectMetaKeys } from '@x/schema'
 import { extendsResultKey, principalIdentityOf } from '@x/exchange/internal'
 import type { StateStore } from '@x/state-codec'
 import type { Awaitable } from '../request/awaitable.ts'
@@ -12,13 +12,26 @@ import { type ServedRequest, sessionIdOf } from './served-request.ts'
 const idempotencyKeyPattern = /^[A-Za-z0-9_-]{22}$/
 
 /**
- * Derives the call's id from its client's idempotency key, so that a call that is sent again has the same id, and
- * stores it in `request.callId`. Principal, session, method and params go into it too: no client can reach another's
- * call, even with its key. Without a key there is no `callId`. Throws `McpError` for an invalid key.
+ * Assigns a call the id that its client's idempotency key stands for, and returns the store in which a repeated call
+ * finds its result. Undefined without a store, an idempotency key or an authenticated caller, and for a method that only
+ * reads: then the call just runs. Throws `McpError` for an invalid key.
  */
-export async function assignCallId(request: ServedRequest): Promise<void> {
+export async function identifyCall<T>(
+  { hasEffects }: Handler<T>,
+  request: ServedRequest,
+): Promise<StateStore | undefined> {
   const key = request.meta[projectMetaKeys.idempotencyKey]
-  if (key === undefined) return
+  if (key === undefined) return undefined
+  request.callId = await deriveCallId(key, request)
+  const { settings, call } = request
+  return hasEffects === true && call.principal !== undefined ? settings.idempotency?.store : undefined
+}
+
+/**
+ * Derives the call's id, so that a call that is sent again has the same one. Principal, session, method and params go
+ * into it too: no client can reach another's call, even with its key.
+ */
+async function deriveCallId(key: JsonValue, request: ServedRequest): Promise<string> {
   if (typeof key !== 'string' || !idempotencyKeyPattern.test(key)) {
     const message = `_meta["${projectMetaKeys.idempotencyKey}"] must be a random id of 22 characters of Base64url`
     throw new McpError(errorCodes.invalidParams, message)
@@ -29,31 +42,7 @@ export async function assignCallId(request: ServedRequest): Promise<void> {
   const identity = ['call', key, principalIdentityOf(call.principal), method, asked]
   // Without a session, the array has no element for it: earlier versions of this package must derive the same id.
   const text = stringifySorted(sessionId === undefined ? identity : [...identity, sessionId])
-  request.callId = uuidOf(await fingerprintOf(text))
-}
-
-/**
- * Answers a repeated call with its stored result, or calls `runCall` and stores the result. That takes a store, an
- * idempotency key and an authenticated caller; if one is missing, or if the method only reads, the call just runs. A
- * result that asks the client or hands the call off is not stored.
- */
-export function answerOnce<T>(
-  handler: Handler<T>,
-  run: Run,
-  runCall: () => Awaitable<JsonObject>,
-): Awaitable<JsonObject> {
-  const { idempotency } = run.request.settings
-  return idempotency !== undefined && mayStoreResult(handler, run)
-    ? answerFromStore(idempotency.store, run, runCall)
-    : runCall()
-}
-
-/** True if the server stores this call's result, and may find an earlier one. */
-export function mayStoreResult<T>({ hasEffects }: Handler<T>, { request }: Run): boolean {
-  const { settings, callId, call } = request
-  return (
-    settings.idempotency !== undefined && callId !== undefined && call.principal !== undefined && hasEffects === true
-  )
+  return uuidOf(await fingerprintOf(text))
 }
 
 interface StoredResult {
@@ -67,10 +56,15 @@ interface StoredResult {
 const storedResultTtlMs = 600_000
 
 /**
- * Returns the stored result, or runs the call and stores what it returns. Of two equal calls that run at the same time,
- * both return the result of the one that ends first. A failing store does not fail the call.
+ * Answers a repeated call with its stored result, or calls `runCall` and stores the result, unless it asks the client or
+ * hands the call off. Of two equal calls that run at the same time, both return the result of the one that ends first. A
+ * failing store does not fail the call.
  */
-async function answerFromStore(store: StateStore, run: Run, runCall: () => Awaitable<JsonObject>): Promise<JsonObject> {
+export async function answerOnce(
+  store: StateStore,
+  run: Run,
+  runCall: () => Awaitable<JsonObject>,
+): Promise<JsonObject> {
   const { request, existingJournal } = run
   const id = existingJournal === undefined ? request.callId : await existingJournal.effectsId()
   const key = `mcp-result:${id}`

@@ -2,7 +2,7 @@ import { type JsonObject, projectMetaKeys } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import { shouldBeginAsTask } from './become-task.ts'
 import type { Handler } from './handler.ts'
-import { answerOnce, assignCallId, mayStoreResult } from './idempotent-calls.ts'
+import { answerOnce, identifyCall } from './idempotent-calls.ts'
 import { Run } from './run.ts'
 import { continueCall, runCall } from './run-handler.ts'
 import { openFirstJournal, openState, openStoredJournal } from './seal-state.ts'
@@ -20,57 +20,17 @@ export function replayCall<T>(handler: Handler<T>, request: ServedRequest): Awai
 }
 
 function openCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
-  const { journalStore, params, meta } = run.request
+  const { journalStore, params, meta, settings } = run.request
   if (journalStore !== undefined) {
     run.continueFrom(openStoredJournal(journalStore, run))
     // No check of capacity: the task was admitted when it was created, and a refusal now would make it fail.
-    run.request.settings.loadMonitor.beginCall(run.request)
+    settings.loadMonitor.beginCall(run.request)
     return continueCall(handler, run)
   }
   const mayBeKnown = params['requestState'] !== undefined || meta[projectMetaKeys.idempotencyKey] !== undefined
   // Most calls have neither an idempotency key nor a state, and skip the work for both.
-  return mayBeKnown ? findCall(handler, run) : startCall(handler, run)
-}
-
-async function findCall<T>(handler: Handler<T>, run: Run): Promise<JsonObject> {
-  const { params, meta } = run.request
-  if (meta[projectMetaKeys.idempotencyKey] !== undefined) await assignCallId(run.request)
-  const { requestState } = params
-  const begin =
-    typeof requestState === 'string'
-      ? await resumeCall(requestState, handler, run)
-      : (): Awaitable<JsonObject> => startCall(handler, run)
-  return answerOnce(handler, run, begin)
-}
-
-/**
- * Reopens a call that its client sent again with `requestState`, and returns the function that continues it.
- *
- * Capacity comes before the state: opening costs more than rejecting, and a state that opens only once would be lost by
- * a later rejection. If the call's result may be stored, any other state is opened first, so that a busy server still
- * returns a stored result.
- */
-async function resumeCall<T>(
-  requestState: string,
-  handler: Handler<T>,
-  run: Run,
-): Promise<() => Awaitable<JsonObject>> {
-  const { request } = run
-  const { loadMonitor, stateCodec } = request.settings
-  const isResultStored = mayStoreResult(handler, run)
-  const isCheckedFirst = !isResultStored || stateCodec?.opensOnce === true
-  if (isCheckedFirst) loadMonitor.checkCapacity(request)
-  if (!isResultStored) loadMonitor.beginCall(request)
-  const journal = await openState(requestState, run).catch((error: unknown) => {
-    if (!isResultStored) loadMonitor.endCall(request)
-    throw error
-  })
-  run.continueFrom(journal)
-  return () => {
-    if (!isCheckedFirst) loadMonitor.checkCapacity(request)
-    if (isResultStored) loadMonitor.beginCall(request)
-    return continueCall(handler, run)
-  }
+  if (!mayBeKnown) return startCall(handler, run)
+  return findCall(handler, run)
 }
 
 /** Fast path: a handler that asks nothing costs little more than calling it. */
@@ -83,4 +43,42 @@ function startCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
     run.continueFrom(openFirstJournal(request))
   loadMonitor.beginCall(request)
   return runCall(handler, run)
+}
+
+async function findCall<T>(handler: Handler<T>, run: Run): Promise<JsonObject> {
+  const resultStore = await identifyCall(handler, run.request)
+  const begin =
+    run.request.params['requestState'] === undefined
+      ? (): Awaitable<JsonObject> => startCall(handler, run)
+      : await resumeCall(handler, run, resultStore !== undefined)
+  return resultStore === undefined ? begin() : answerOnce(resultStore, run, begin)
+}
+
+/**
+ * Reopens a call that its client sent again with `requestState`, and returns the function that continues it.
+ *
+ * Capacity comes before the state: opening costs more than rejecting, and a state that opens only once would be lost by
+ * a later rejection. If the call's result may be stored, any other state is opened first, so that a busy server still
+ * returns a stored result.
+ */
+async function resumeCall<T>(
+  handler: Handler<T>,
+  run: Run,
+  isResultStored: boolean,
+): Promise<() => Awaitable<JsonObject>> {
+  const { request } = run
+  const { loadMonitor, stateCodec } = request.settings
+  const isCheckedFirst = !isResultStored || stateCodec?.opensOnce === true
+  if (isCheckedFirst) loadMonitor.checkCapacity(request)
+  if (!isResultStored) loadMonitor.beginCall(request)
+  const journal = await openState(run).catch((error: unknown) => {
+    if (!isResultStored) loadMonitor.endCall(request)
+    throw error
+  })
+  run.continueFrom(journal)
+  return () => {
+    if (!isCheckedFirst) loadMonitor.checkCapacity(request)
+    if (isResultStored) loadMonitor.beginCall(request)
+    return continueCall(handler, run)
+  }
 }

@@ -17,10 +17,11 @@ export const statePurpose = 'requestState'
  * it, or taken it from another request or user (basic/patterns/mrtr, server requirements). Every invalid state gets the
  * same error; only the log has the reason.
  */
-export async function openState(token: string, run: Run): Promise<RunJournal> {
+export async function openState(run: Run): Promise<RunJournal> {
   const { request } = run
   const { stateCodec, loadMonitor } = request.settings
-  if (stateCodec === undefined) throw invalidStateError()
+  const { requestState, inputResponses } = request.params
+  if (stateCodec === undefined || typeof requestState !== 'string') throw invalidStateError()
   let value: JsonValue
   let since: number | undefined
   try {
@@ -33,7 +34,7 @@ export async function openState(token: string, run: Run): Promise<RunJournal> {
         since = times.since
       },
     }
-    value = await stateCodec.open(token, claims)
+    value = await stateCodec.open(requestState, claims)
   } catch (error) {
     run.report(error)
     emitStateRejected(run, isStateError(error) ? error.code : 'unavailable')
@@ -46,7 +47,6 @@ export async function openState(token: string, run: Run): Promise<RunJournal> {
     throw invalidStateError()
   }
   loadMonitor.recordReceivedHandOff(journal)
-  const { inputResponses } = request.params
   const runJournal = new RunJournal(request, journal)
   runJournal.receiveAnswers(isJsonObject(inputResponses) ? inputResponses : undefined, (key) => key)
   return runJournal
