@@ -7,7 +7,7 @@ import { deriveUuid } from './call-identity.ts'
 import { startUse } from './context-uses.ts'
 import { HandlerError } from './handler-error.ts'
 import { describeType, tryCopyJson } from '../request/json-copy.ts'
-import { decideHandOff, ensureInstanceWork, type InstanceWork } from '../shedding/hand-off.ts'
+import { decideHandOff, type InstanceWork } from '../shedding/hand-off.ts'
 import type { HandOffReason } from '../shedding/shedding-options.ts'
 import type { Run } from './run.ts'
 
@@ -31,7 +31,7 @@ async function runStep<T extends StepResult>(
   const stepRecord = run.journal.findStep(key)
   // The cast is safe: the journal has this step's result. A copy, because the handler may change it.
   if (stepRecord !== undefined) return cloneJson(stepRecord.value) as T
-  const instanceWork = ensureInstanceWork(run.request)
+  const instanceWork = run.work
   const value = await executeStep(run, key, work)
   run.checkNotOver('ctx.step')
   const boundaryPromise = handleStepBoundary(run, instanceWork)
@@ -173,8 +173,8 @@ export function openCheckpoint<T extends JsonLeaf | object>(
   initialValue: T,
 ): Checkpoint<WidenedValue<T>> {
   run.uses.registerUse('checkpoint', key, 'ctx.checkpoint')
-  const instanceWork = ensureInstanceWork(run.request)
   const { journal } = run
+  const instanceWork = run.work
   const functionName = `ctx.checkpoint("${key}")`
   const savedValue = journal.findCheckpoint(key)
   // The cast is safe: saved and initial value both have this type, and so does a copy of either.

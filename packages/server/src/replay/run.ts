@@ -1,6 +1,7 @@
 import { isCancelled, quoteText } from '@x/core'
 import { allowUnawaited, runAfterTick, waitForImmediate } from '../request/awaitable.ts'
 import { logContextOf, reportServerError, type WarningCode } from '../request/report.ts'
+import { InstanceWork } from '../shedding/hand-off.ts'
 import type { HandOffReason } from '../shedding/shedding-options.ts'
 import { ContextUses } from './context-uses.ts'
 import { HandlerError, stateDisabledMessage, suspensionFor, toInternalError } from './handler-error.ts'
@@ -84,6 +85,13 @@ export class Run {
 
   get hasPendingWork(): boolean {
     return this.#pendingWorkCount > 0
+  }
+
+  /** The request's work on this instance, which begins when this is first read: at its first step or checkpoint. */
+  get work(): InstanceWork {
+    const { loadMonitor, now } = this.request.settings
+    this.request.work ??= new InstanceWork(loadMonitor, now)
+    return this.request.work
   }
 
   get uses(): ContextUses {

@@ -36,7 +36,9 @@ async function settleThrown(run: Run, uses: readonly StartedUse[]): Promise<void
   for (const use of uses) {
     // If a step succeeds after the run was closed, its result is recorded and only its promise is rejected.
     const hasSucceeded = use.failure?.error instanceof HandlerError && use.failure.error.code === 'ended'
-    if (!use.isAwaited && hasFailed(use) && !hasSucceeded) run.report(createFailedUseError(run, use))
+    if (use.isAwaited || !hasFailed(use) || hasSucceeded) continue
+    const error = createFailedUseError(run, use)
+    run.report(error)
   }
 }
 

@@ -73,15 +73,6 @@ export class InstanceWork {
   }
 }
 
-/** Begins a request's work on this instance, at its first step or checkpoint. */
-export function ensureInstanceWork(request: {
-  readonly settings: { readonly loadMonitor: LoadMonitor; readonly now: () => number }
-  work: InstanceWork | undefined
-}): InstanceWork {
-  request.work ??= new InstanceWork(request.settings.loadMonitor, request.settings.now)
-  return request.work
-}
-
 /** A call at a step or checkpoint, from where another instance could continue it. */
 export interface CallAtBoundary extends SheddingCall {
   /** How many stops had been announced when the call arrived. */
