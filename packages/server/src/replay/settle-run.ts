@@ -34,9 +34,7 @@ async function settleThrown(run: Run, uses: readonly StartedUse[]): Promise<void
   // With any other end, the errors reach the handler in its next run, or the journal could not be stored.
   if (run.end?.kind !== 'finished' && run.end?.kind !== 'misused') return
   for (const use of uses) {
-    // If a step succeeds after the run was closed, its result is recorded and only its promise is rejected.
-    const hasSucceeded = use.failure?.error instanceof HandlerError && use.failure.error.code === 'ended'
-    if (use.isAwaited || !hasFailed(use) || hasSucceeded) continue
+    if (use.isAwaited || !hasFailed(use) || hasOnlyEnded(use)) continue
     const error = createFailedUseError(run, use)
     run.report(error)
   }
@@ -45,6 +43,11 @@ async function settleThrown(run: Run, uses: readonly StartedUse[]): Promise<void
 function closeRun(run: Run): Promise<void> | undefined {
   run.close()
   return run.finishWork()
+}
+
+/** True for a step that succeeded after the run was closed: its result is recorded and only its promise is rejected. */
+function hasOnlyEnded({ failure }: StartedUse): boolean {
+  return failure?.error instanceof HandlerError && failure.error.code === 'ended'
 }
 
 /**
