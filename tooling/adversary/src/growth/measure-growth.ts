@@ -12,7 +12,7 @@ export interface MeasuredParser {
 export interface Growth {
   /** Milliseconds of an input at the bound. */
   readonly ms: number
-  /** The power of the size with which the time grows, over the last two doublings. 1 is linear. */
+  /** The power of the size with which the time grows. 1 is linear. */
   readonly exponent: number
 }
 
@@ -21,13 +21,14 @@ const minSampleMs = 50
 const sampleCount = 5
 const doublings = 2
 
-/**
- * The largest exponent. `n log n` has one of about 1.1 at these sizes, and quadratic work one of 2. Between them are
- * the steps of a processor whose caches are full.
- */
+/** The largest exponent. `n log n` has one of about 1.1 at these sizes, and quadratic work one of 2. */
 export const maxExponent = 1.5
 
-/** Measures a parser at a quarter of its bound, at half of it and at the bound: the smallest of five samples each. */
+/**
+ * Measures a parser at a quarter of its bound, at half of it and at the bound: the smallest of five samples each. The
+ * exponent is the smaller one of the two doublings. Quadratic work has 2 in both, and the step of a processor whose
+ * caches are full, which is high if other processes fill them too, is in one.
+ */
 export async function measureGrowth({ bound, prepare }: MeasuredParser): Promise<Growth> {
   const inputs: (() => unknown)[] = []
   for (let left = doublings; left >= 0; left -= 1) inputs.push(await prepare(Math.floor(bound / 2 ** left)))
@@ -41,8 +42,8 @@ export async function measureGrowth({ bound, prepare }: MeasuredParser): Promise
       least[index] = Math.min(least[index] ?? Infinity, (await timeOf(input, times)) / times)
     }
   }
-  const [first = 0, ms = 0] = [least[0], least.at(-1)]
-  return { ms, exponent: Math.log2(ms / first) / doublings }
+  const exponents = least.slice(1).map((ms, index) => Math.log2(ms / (least[index] ?? 0)))
+  return { ms: least.at(-1) ?? 0, exponent: Math.min(...exponents) }
 }
 
 /** Returns how often an input is parsed in one sample. Also compiles the code. */
