@@ -52,15 +52,15 @@ export interface NamedServer {
   readonly server: CommandServer | UrlServer
 }
 
-/** Servers that a file enables, with the values that it asks for and its problems. */
-export interface ParsedServers {
+/**
+ * Reads the servers that a file enables, with the values that it asks for and its problems. Members that only concern
+ * another host are ignored.
+ */
+export function parseServers(file: JsonObject): {
   readonly servers: readonly NamedServer[]
   readonly inputs: readonly ServersFileInput[]
   readonly problems: string[]
-}
-
-/** Reads the servers of a file. Members that only concern another host are ignored. */
-export function parseServers(file: JsonObject): ParsedServers {
+} {
   const problems: string[] = []
   const found = z.record(z.string(), z.unknown()).safeParse(file['mcpServers'] ?? file['servers'])
   if (!found.success) problems.push('must have mcpServers, or the servers of VS Code, an object')

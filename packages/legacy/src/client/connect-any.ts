@@ -13,19 +13,19 @@ import {
 import type { createStdioTransport } from './stdio/stdio-transport.ts'
 import { type ParsedTarget, parseTarget, type ServerTarget } from './target.ts'
 
-/** Loads the stdio transport only when it is needed. */
-export type LoadStdio = () => Promise<{ readonly createStdioTransport: typeof createStdioTransport }>
-
 /** For a process's first answer. A package runner such as `npx` may download the program first. */
 // limit: `handshakeTimeoutMs` of `connectAny`, of a command | ms | the first answer of a command, after its
 //   `initialize` | the process is replaced
 const defaultStartTimeoutMs = 60_000
 
-/** Connects for {@link connectAny}. `loadStdio` is undefined on a platform that cannot start processes. */
+/**
+ * Connects for {@link connectAny}. `loadStdio` loads the stdio transport when it is needed, and is undefined on a
+ * platform that cannot start processes.
+ */
 export function connectTarget(
   target: ServerTarget,
   options: ConnectAnyOptions,
-  loadStdio: LoadStdio | undefined,
+  loadStdio: (() => Promise<{ readonly createStdioTransport: typeof createStdioTransport }>) | undefined,
 ): AnyConnection {
   const resolved = resolveConnectAnyOptions(options)
   if (typeof target !== 'string')

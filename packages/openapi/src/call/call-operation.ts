@@ -70,10 +70,8 @@ async function confirmRequest({ api, ctx }: OperationCall, request: ApiRequest, 
   if (content?.['confirm'] !== true) throw new ToolError('The user did not confirm this request. Nothing was sent')
 }
 
-type OutputCheck = (value: unknown) => readonly SchemaIssue[]
-
 /** A compiled schema belongs to a tool and goes with it. */
-const outputChecks = new WeakMap<JsonObject, OutputCheck>()
+const outputChecks = new WeakMap<JsonObject, (value: unknown) => readonly SchemaIssue[]>()
 
 /** A response that breaks its schema has had its effect, so the model has to know. */
 async function checkOutput(schema: JsonObject, { structuredContent }: ApiResult): Promise<void> {

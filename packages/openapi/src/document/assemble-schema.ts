@@ -13,16 +13,16 @@ export interface AssembledSchema {
   readonly cut: SchemaCut | undefined
 }
 
-/** Makes one schema, without references into the document, of a schema of the document. */
-export type SchemaAssembler = (schema: JsonObject) => AssembledSchema
-
 interface Definition {
   readonly schema: JsonObject
   readonly references: readonly string[]
 }
 
-/** Each definition of the document is converted once. */
-export function createAssembler(source: SchemaSource, maxCharacters: number): SchemaAssembler {
+/**
+ * Makes one schema, without references into the document, of a schema of the document. Each definition of the document
+ * is converted once.
+ */
+export function createAssembler(source: SchemaSource, maxCharacters: number): (schema: JsonObject) => AssembledSchema {
   const definitions = new Map<string, Definition>()
   const findDefinition = (reference: string): Definition => {
     const definition = definitions.get(reference) ?? toDefinition(followPointer(source.document, reference), source)

@@ -47,9 +47,10 @@ export function form<S extends AnySchema>(schema: S, errorSubject = 'form'): For
   return Object.freeze({ requestedSchema, check })
 }
 
-type CompiledForm = Pick<Form<unknown>, 'requestedSchema'> & Pick<CompiledSchema, 'check' | 'createCheckFor'>
-
-function compileForm(schema: AnySchema, errorSubject: string): CompiledForm {
+function compileForm(
+  schema: AnySchema,
+  errorSubject: string,
+): Pick<Form<unknown>, 'requestedSchema'> & Pick<CompiledSchema, 'check' | 'createCheckFor'> {
   const { jsonSchema, check, createCheckFor } = compileFormSchema(schema, (partSchema) =>
     compileSchema(partSchema, { errorSubject, side: 'input', rules: formRules }),
   )

@@ -41,12 +41,10 @@ export function requestedSchemaOf(jsonSchema: JsonObject, errorSubject: string):
   })
 }
 
-interface FormFields {
-  readonly root: Field
-  readonly fields: ReadonlyMap<string, Field>
-}
-
-export function resolveFields(jsonSchema: JsonObject, errorSubject: string): FormFields {
+export function resolveFields(
+  jsonSchema: JsonObject,
+  errorSubject: string,
+): { readonly root: Field; readonly fields: ReadonlyMap<string, Field> } {
   const definitions = definitionsOf(jsonSchema)
   const { $schema: _schema, $defs: _defs, definitions: _definitions, ...bare } = jsonSchema
   const root = resolveField({ schema: bare, location: 'the schema', errorSubject, definitions })

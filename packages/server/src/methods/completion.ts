@@ -28,9 +28,10 @@ export function completeArgument(params: CompleteRequestParams, request: ServedR
   )
 }
 
-type Completers = ReadonlyMap<string, Completer | undefined>
-
-function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: ServedRequest): Completers {
+function completersFor(
+  ref: CompleteRequestParams['ref'],
+  { catalog, call }: ServedRequest,
+): ReadonlyMap<string, Completer | undefined> {
   const completableEntry = ref.type === 'ref/prompt' ? requirePrompt(ref.name) : requireTemplate(ref.uri)
   return completableEntry.completers
 

@@ -341,21 +341,17 @@ function measureCustomLoad({ measureLoad: customMeasure, onFailure }: LoadSource
   }
 }
 
-interface LoadMonitorDeps {
-  /** Milliseconds from an arbitrary start. */
-  readonly now: () => number
-  /** Milliseconds since 1970. */
-  readonly wallClock: () => number
-  readonly warn: (warning: ServerWarning) => void
-}
-
 /** Takes the platform's timers. Throws a RangeError for an invalid hard limit. */
 export function createPlatformLoadMonitor(
   {
     shedding,
     state,
   }: { readonly shedding?: false | SheddingOptions | undefined; readonly state?: StateCodec | false | undefined },
-  { now, wallClock, warn }: LoadMonitorDeps,
+  {
+    now,
+    wallClock,
+    warn,
+  }: Pick<FleetViewSource, 'now' | 'wallClock'> & { readonly warn: (warning: ServerWarning) => void },
 ): LoadMonitor {
   const onFailure = (error: unknown): void => {
     warn({

@@ -53,13 +53,8 @@ interface SessionMethodRequest {
   readonly sessionMetadata: ReturnType<typeof readSessionMetadata>
 }
 
-type SessionMethodHandler = (
-  methodRequest: SessionMethodRequest,
-  sessionOptions: ResolvedSessionOptions,
-) => Promise<JsonObject>
-
 function toExtensionMethod(
-  handleMethod: SessionMethodHandler,
+  handleMethod: (methodRequest: SessionMethodRequest, sessionOptions: ResolvedSessionOptions) => Promise<JsonObject>,
   sessionOptions: ResolvedSessionOptions,
 ): ExtensionMethod {
   return async (request, call) => {

@@ -6,20 +6,17 @@ import { isStateError } from '@x/state-codec'
 import { isSessionError } from '../session-error.ts'
 import { sessionNotFoundCode } from '../session-metadata.ts'
 
-export interface FailedRequest {
-  readonly report: (error: unknown) => void
-  /** The handler of the call had begun. Default: false. */
-  readonly hasBegun?: boolean | undefined
-}
-
 /**
  * For a token of an instance whose clock is ahead. It is accepted once this clock, or that of another instance, has
  * reached its time.
  */
 const clockRetryAfterMs = 100
 
-/** Reports the cause to the log if the peer's error hides it. */
-export function toPeerError(error: unknown, { report, hasBegun = false }: FailedRequest): McpError {
+/** Reports the cause to the log if the peer's error hides it. `hasBegun` says that the handler of the call had begun. */
+export function toPeerError(
+  error: unknown,
+  { report, hasBegun = false }: { readonly report: (error: unknown) => void; readonly hasBegun?: boolean | undefined },
+): McpError {
   if (isMcpError(error)) return error
   if (isSessionError(error) && error.sessionId !== undefined) {
     report(error.cause)

@@ -107,15 +107,13 @@ const repeatableRead = { repeatable: true, targetParam: 'uri' } as const
 /** A server could return pages without end. */
 const maxPages = 1000
 
-interface PagedMethod {
-  readonly method: string
-  readonly field: string
-  readonly params?: JsonObject | undefined
-}
-
 async function readPages(
   { request }: ClientExtensionHost,
-  { method, field, params }: PagedMethod,
+  {
+    method,
+    field,
+    params,
+  }: { readonly method: string; readonly field: string; readonly params?: JsonObject | undefined },
   options: CallOptions,
 ): Promise<readonly JsonObject[]> {
   const entries: JsonObject[] = []

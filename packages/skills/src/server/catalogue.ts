@@ -76,15 +76,16 @@ function sortByUri(resources: readonly Resource[]): readonly Resource[] {
   return resources.toSorted((a, b) => (a.uri < b.uri ? -1 : 1))
 }
 
-/** What clients are notified of. */
-export interface CatalogueChange {
+/** Finds what clients are notified of. */
+export function compareCatalogues(
+  before: Catalogue,
+  after: Catalogue,
+): {
   /** A skill was added, removed or described otherwise. */
   readonly isListChanged: boolean
   /** URIs of files that both catalogues have, with different content. */
   readonly changedUris: readonly string[]
-}
-
-export function compareCatalogues(before: Catalogue, after: Catalogue): CatalogueChange {
+} {
   const changedUris = [...after.digests].flatMap(([uri, digest]) => {
     const digestBefore = before.digests.get(uri)
     return digestBefore === undefined || digestBefore === digest ? [] : [uri]

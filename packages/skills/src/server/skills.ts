@@ -65,10 +65,7 @@ export function skills(options: SkillsOptions): ServerExtension<'skills', Skills
 
 const skillsOptionTable = { files: undefined, cache: undefined } satisfies OptionTable<SkillsOptions>
 
-interface ResultCacheHints {
-  readonly ttlMs: number
-  readonly cacheScope: CacheScope
-}
+type ResultCacheHints = Pick<ReadResourceResult, 'ttlMs' | 'cacheScope'>
 
 function serveSkills(
   firstFiles: ParsedSkillFiles,

@@ -5,20 +5,15 @@ import type { StateStore } from '../state-codec.ts'
 /** For one call of a store. */
 export const defaultTimeoutMs = 5_000
 
-export interface StoreCallOptions {
-  /** The store, in the log. */
-  readonly name: string
-  readonly timeoutMs: number
-}
-
 /**
- * Some clients queue commands without a limit while they are disconnected, so each call has a time limit.
+ * Some clients queue commands without a limit while they are disconnected, so each call has a time limit. In the log,
+ * the store is called `name`.
  *
  * @throws StateError with `unavailable` for every error of the client. The error of a missing package is thrown as it is,
  * because no later call will succeed.
  */
 export async function runStoreOperation<T>(
-  { name, timeoutMs }: StoreCallOptions,
+  { name, timeoutMs }: { readonly name: string; readonly timeoutMs: number },
   operation: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const createTimeoutError = (): StateError =>

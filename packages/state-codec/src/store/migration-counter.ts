@@ -49,10 +49,8 @@ export interface MigrationReport {
   readonly advice: string
 }
 
-type CounterName = 'sealed' | 'opened' | 'rejected' | 'agreed'
-
 export interface MigrationCounter {
-  count(counterName: CounterName): void
+  count(counterName: 'sealed' | 'opened' | 'rejected' | 'agreed'): void
   record(event: Omit<MigrationEvent, 'phase'>): void
   report(): MigrationReport
 }

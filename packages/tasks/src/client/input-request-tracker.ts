@@ -1,14 +1,6 @@
 import { sortMembers } from '@x/core'
 import type { InputRequest, InputRequests, InputResponse, InputResponses, JsonValue } from '@x/schema'
 
-/** What a state still needs answered. */
-export interface UnansweredRequests {
-  /** Not asked yet. */
-  readonly newRequests: ReadonlyMap<string, InputRequest>
-  /** Accepted by the server, and lost by it since. */
-  readonly lostAnswers: InputResponses
-}
-
 interface TrackedRequest {
   readonly text: string | undefined
   /** Last answer that the server accepted. Undefined without one, or if the task was resumed here since. */
@@ -74,7 +66,12 @@ export class InputRequestTracker {
   }
 
   /** Takes what a state needs answered now. It is not returned again until it is answered or released. */
-  takeRequests(requests: InputRequests): UnansweredRequests {
+  takeRequests(requests: InputRequests): {
+    /** Not asked yet. */
+    readonly newRequests: ReadonlyMap<string, InputRequest>
+    /** Accepted by the server, and lost by it since. */
+    readonly lostAnswers: InputResponses
+  } {
     const newRequests = new Map<string, InputRequest>()
     const lostAnswers: Record<string, InputResponse> = {}
     for (const [key, request] of Object.entries(requests)) {

@@ -11,12 +11,12 @@ export interface OpenTask extends WatchedTask {
   isFinished: boolean
 }
 
-export interface OpenTaskOptions extends Omit<WatchedTask, 'initialState'>, ResumedTask {
-  readonly initialState?: WatchedTask['initialState']
-  readonly progress?: number | undefined
-}
-
-export function openTask({ answeredKeys, initialState, progress = 0, ...taskFields }: OpenTaskOptions): OpenTask {
+export function openTask({
+  answeredKeys,
+  initialState,
+  progress = 0,
+  ...taskFields
+}: ResumedTask & Omit<WatchedTask, 'initialState'> & Partial<Pick<OpenTask, 'initialState' | 'progress'>>): OpenTask {
   return {
     ...taskFields,
     initialState,

@@ -77,9 +77,6 @@ const pollingOptionTable = {
   streamingMs: { default: 30_000, ...upToTimer },
 } satisfies OptionTable<PollingOptions>
 
-/** {@link PollingOptions} with defaults filled in. */
-export type PollingSettings = ResolvedOptions<PollingOptions, typeof pollingOptionTable>
-
 const tasksOptionTable = {
   target: undefined,
   user: undefined,
@@ -117,7 +114,7 @@ export function resolveTasksSettings(options: TasksClientOptions, url: string | 
  */
 export function computePollPauseMs(
   requestedMs: number | undefined,
-  polling: PollingSettings,
+  polling: TasksClientSettings['polling'],
   random: () => number,
 ): number {
   const { defaultMs, minMs, maxMs } = polling

@@ -81,7 +81,7 @@ function startTaskClient(
   clientOptions: TasksClientOptions,
   host: ClientExtensionHost,
 ): ClientExtensionInstance<TasksClient> {
-  const context: TasksClientContext = { host, settings: resolveTasksSettings(clientOptions, host.url) }
+  const context = { host, settings: resolveTasksSettings(clientOptions, host.url) }
   // `wrapCall` replaces this by its `next`, which also handles the result types of the extensions after this one.
   let sendCall = host.sendCall
   return {
@@ -132,19 +132,12 @@ function persistentWorkflow({
   }
 }
 
-interface TasksClientContext {
-  readonly host: ClientExtensionHost
-  readonly settings: TasksClientSettings
-}
-
-type TaskCallOutcome = CallOutcome | { readonly resultType: 'task'; readonly task: OpenTask }
-
 async function beginTaskCall(
-  { sendCall, host, settings }: TasksClientContext & { readonly sendCall: SendCall },
+  { sendCall, host, settings }: Pick<OpenTask, 'host' | 'settings'> & { readonly sendCall: SendCall },
   name: string,
   args: JsonObject,
   options: CallOptions,
-): Promise<TaskCallOutcome> {
+): Promise<CallOutcome | { readonly resultType: 'task'; readonly task: OpenTask }> {
   const progressState = { progress: 0 }
   const outcome = await sendCall({
     method: 'tools/call',

@@ -21,17 +21,16 @@ const maxTaskIds = 1000
 
 const acknowledgedMethod = 'notifications/subscriptions/acknowledged'
 
-/** `next` serves the other parts of a `subscriptions/listen` request. */
-export interface ListenContext extends TaskContext {
-  readonly next: Exchange
-}
-
 /**
  * Sends the state of tasks on the stream of `subscriptions/listen`, beside the server's own notifications: first the
  * current state, then every change. Its acknowledgement names the tasks that the caller owns, and no others
- * (seps/2663-tasks-extension, task status notifications).
+ * (seps/2663-tasks-extension, task status notifications). `next` serves the other parts of the request.
  */
-export async function listenToTasks(request: RpcRequest, call: Call, context: ListenContext): Promise<RpcResponse> {
+export async function listenToTasks(
+  request: RpcRequest,
+  call: Call,
+  context: TaskContext & { readonly next: Exchange },
+): Promise<RpcResponse> {
   const requestedIds = requestedIdsOf(request.params)
   if (requestedIds === undefined) return context.next(request, call)
   const { settings, taskChanges, next } = context

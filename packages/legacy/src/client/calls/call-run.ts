@@ -33,12 +33,11 @@ export interface CallRunOptions {
   readonly onFinished: () => void
 }
 
-type QuestionAnswer = { readonly result: JsonObject } | { readonly error: WireError }
 type CallRunOutcome = { readonly response: RpcResponse } | { readonly error: unknown }
 
 interface OpenQuestion {
   readonly input: InputRequest
-  readonly answer: (answer: QuestionAnswer | undefined) => void
+  readonly answer: (answer: { readonly result: JsonObject } | { readonly error: WireError } | undefined) => void
   isSent: boolean
 }
 

@@ -12,17 +12,14 @@ import {
 } from '@x/schema'
 import { requiredCapabilitiesOf } from '../../translate/input-request.ts'
 
-/** A question of an older server, as an input request of 2026-07-28, or the error that answers it. */
-export type QuestionResult = { readonly question: InputRequest } | { readonly error: WireError }
-
 /**
- * Converts what a server asks into an input request. It is an error if the client has not declared the capability for
- * it, as the specification requires (client/elicitation, client/sampling, client/roots).
+ * Converts what an older server asks into an input request of 2026-07-28. It is an error if the client has not declared
+ * the capability for it, as the specification requires (client/elicitation, client/sampling, client/roots).
  */
 export function parseQuestion(
   { method, params = {} }: RpcRequest,
   declaredCapabilities: ClientCapabilities,
-): QuestionResult {
+): { readonly question: InputRequest } | { readonly error: WireError } {
   const { _meta, task: _task, elicitationId: _id, ...fields } = params
   const requiredCapabilities = requiredCapabilitiesOf(method, params)
   if (requiredCapabilities === undefined)

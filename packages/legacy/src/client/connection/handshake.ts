@@ -52,14 +52,14 @@ export function answerBeforeHandshake({ id, method }: RpcRequest): RpcResponse {
   return errorResponse(id, new McpError(errorCodes.invalidRequest, 'The session has not begun'))
 }
 
-/** A server as its handshake describes it, or the error for the calls that waited for the handshake. */
-export type InitializeOutcome = { readonly peer: Omit<LegacyServerPeer, 'namesCalls'> } | { readonly error: RpcError }
-
-/** Reads the response to `initialize` (basic/lifecycle, version negotiation). */
+/**
+ * Reads the response to `initialize` (basic/lifecycle, version negotiation): the server as it describes itself, or the
+ * error for the calls that waited for the handshake.
+ */
 export function parseInitializeResponse(
   response: RpcResponse,
   revisions: readonly LegacyRevision[],
-): InitializeOutcome {
+): { readonly peer: Omit<LegacyServerPeer, 'namesCalls'> } | { readonly error: RpcError } {
   if ('error' in response) return { error: response }
   const { protocolVersion: answeredVersion, capabilities, serverInfo, instructions } = response.result
   const revision = findRevision(answeredVersion, revisions)

@@ -87,16 +87,10 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
   }
 }
 
-interface CollectorContext {
-  readonly round: WaitingRound
-  readonly channel: LegacyCall['channel']
-  readonly deps: CallDeps
-}
-
 function openQuestion(
   question: RoundQuestion,
   onAnswer: (response: RpcResponse) => void,
-  { round, channel, deps }: CollectorContext,
+  { round, channel, deps }: Pick<LegacyCall, 'channel'> & { readonly round: WaitingRound; readonly deps: CallDeps },
 ): CollectedQuestion {
   const init = { id: question.id, owner: round.owner, callerKey: callerKeyOf(channel.caller), onAnswer }
   return { ...question, openQuestion: deps.questions.open(init) }

@@ -4,13 +4,6 @@ import type { HttpDeps } from './http-deps.ts'
 import type { SessionPeer } from './peer.ts'
 import { serveAdoptedRound } from './serve-requests.ts'
 
-/** What this instance needs to adopt a round, and how far the stream's reader has come. */
-export interface AdoptionOptions {
-  readonly http: HttpDeps
-  /** Number of the last event that the client has received. Undefined if the client does not read the stream here. */
-  readonly lastEventNumber: number | undefined
-}
-
 // Leaves a gap in the event numbers, because the other instance may have sent more events than this one knows.
 const eventNumberGap = 1000
 
@@ -22,7 +15,14 @@ const eventNumberGap = 1000
 export function adoptRound(
   round: WaitingRound,
   peer: SessionPeer,
-  { http, lastEventNumber }: AdoptionOptions,
+  {
+    http,
+    lastEventNumber,
+  }: {
+    readonly http: HttpDeps
+    /** Number of the last event that the client has received. Undefined if the client does not read the stream here. */
+    readonly lastEventNumber: number | undefined
+  },
 ): CallStream | undefined {
   const { streamId, eventCount, request } = round
   const state = http.sessionStates.find(peer.session)

@@ -22,15 +22,12 @@ export interface Deps {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   /**
    * Runs an operation on a store, and repeats it while the store is unreachable. Rejects with the last error after
-   * `timeoutMs`, or with the signal's reason.
+   * `timeoutMs`, by default as long as a question waits for its answer, or with the signal's reason.
    */
-  readonly retryUnavailable: <T>(operation: () => Promise<T>, options: RetryOptions) => Promise<T>
-}
-
-export interface RetryOptions {
-  readonly signal?: AbortSignal
-  /** Milliseconds for which the operation is repeated. Default: as long as a question waits for its answer. */
-  readonly timeoutMs?: number
+  readonly retryUnavailable: <T>(
+    operation: () => Promise<T>,
+    options: { readonly signal?: AbortSignal; readonly timeoutMs?: number },
+  ) => Promise<T>
 }
 
 const retryPauseMs = 250

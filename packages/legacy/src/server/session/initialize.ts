@@ -17,12 +17,6 @@ import { createClientMeta, type LegacyClient } from '../../translate/request.ts'
 import type { Caller, Deps } from './deps.ts'
 import { readImplementation } from './session.ts'
 
-/** A client that has sent `initialize`, and the response to it. */
-export interface InitializedClient {
-  readonly client: LegacyClient
-  readonly response: RpcResponse
-}
-
 /**
  * Answers `initialize` from the server's response to `server/discover` (basic/lifecycle). A client that requests a
  * revision that is not served gets the newest older one that is.
@@ -31,7 +25,7 @@ export async function answerInitialize(
   request: RpcRequest,
   caller: Caller,
   deps: Deps,
-): Promise<InitializedClient | { readonly error: RpcResponse }> {
+): Promise<{ readonly client: LegacyClient; readonly response: RpcResponse } | { readonly error: RpcResponse }> {
   const { id, params = {} } = request
   const { protocolVersion: requestedVersion, capabilities, clientInfo } = params
   if (typeof requestedVersion !== 'string' || !isJsonObject(capabilities)) {

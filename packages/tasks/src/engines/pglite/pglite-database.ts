@@ -1,5 +1,6 @@
 import { type ChangeBus, maxTimerMs } from '@x/core'
 import { type PostgresConnection, type PostgresPool, postgresBus } from '@x/server/postgres'
+import type { PoolSettings } from '../postgres/pool-database.ts'
 import type { Query, SqlDatabase, SqlRow } from '../postgres/sql-database.ts'
 
 /** What PGlite offers both inside and outside a transaction. */
@@ -14,14 +15,11 @@ export interface Pglite extends PgliteQueries {
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>
 }
 
-export interface PgliteDatabaseSettings {
-  readonly channel: string
-  readonly onError: (error: unknown) => void
-  readonly end: () => Promise<void>
-}
-
 /** PGlite has one connection, so transactions run one after the other. */
-export function createPgliteDatabase(pglite: Pglite, { channel, onError, end }: PgliteDatabaseSettings): SqlDatabase {
+export function createPgliteDatabase(
+  pglite: Pglite,
+  { channel, onError, end }: Pick<PoolSettings, 'channel' | 'onError' | 'end'>,
+): SqlDatabase {
   const query = createPgliteQuery(pglite)
   return {
     query,

@@ -35,8 +35,6 @@ export const sqlOptionTable = {
   log: undefined,
 } satisfies OptionTable<SqlEngineOptions>
 
-export type ResolvedSqlOptions = ResolvedOptions<SqlEngineOptions, typeof sqlOptionTable>
-
 /** Logs failures of background work, for which no call rejects. */
 export function errorReporterOf({ log }: SqlEngineOptions): (error: unknown) => void {
   const safeLog = createLog(log, '@x/tasks')
@@ -44,7 +42,10 @@ export function errorReporterOf({ log }: SqlEngineOptions): (error: unknown) => 
 }
 
 /** Opens the database with its first call. If that fails, the next call tries again. */
-export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: ResolvedSqlOptions): TaskEngine {
+export function sqlEngine(
+  openDatabase: () => Promise<SqlDatabase>,
+  options: ResolvedOptions<SqlEngineOptions, typeof sqlOptionTable>,
+): TaskEngine {
   const { leaseMs } = options
   const tables = tableNamesIn(options.schema)
   const onError = errorReporterOf(options)

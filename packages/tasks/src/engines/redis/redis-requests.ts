@@ -22,15 +22,16 @@ export type RunScript = (script: Script, ...values: readonly (string | number)[]
 /** Tasks that one script reads or deletes at most, so that other commands need not wait for long. */
 const maxTasksPerScript = 1000
 
-type RedisRequests = Omit<TaskEngine, 'leaseMs' | 'notifications' | 'listen' | 'ping' | 'close'>
-
 interface RequestOptions {
   readonly leaseMs: number
   readonly cancelText: (id: string) => string
 }
 
 /** Most functions of an engine are one script; a list and a count may take several. */
-export function createRedisRequests(run: RunScript, options: RequestOptions): RedisRequests {
+export function createRedisRequests(
+  run: RunScript,
+  options: RequestOptions,
+): Omit<TaskEngine, 'leaseMs' | 'notifications' | 'listen' | 'ping' | 'close'> {
   return {
     ...createOwnerRequests(run, options),
     ...createClaims(run, toMicroseconds(options.leaseMs)),

@@ -16,12 +16,6 @@ const requeuesPerPause = 4
 // limit: ms | a task of a tool that no instance has | the task fails
 const unsupportedTaskTimeoutMs = 300_000
 
-/** Journal entry with the new count, and the pause before a worker may claim the task. */
-export interface RequeuePlan {
-  readonly entry: JournalEntry
-  readonly pauseMs: number
-}
-
 /** What an instance lacks. Its members make the error of a task that no instance can run. */
 export interface MissingCapability {
   readonly code: number
@@ -36,7 +30,10 @@ export interface MissingCapability {
  * claim the task about 20 times in the first minute. Once the pauses add up to `unsupportedTaskTimeoutMs`, the task
  * ends with the error that is returned.
  */
-export function planRequeue(requeueCount: number, { code, description }: MissingCapability): RequeuePlan | WireError {
+export function planRequeue(
+  requeueCount: number,
+  { code, description }: MissingCapability,
+): { readonly entry: JournalEntry; readonly pauseMs: number } | WireError {
   let waitedMs = 0
   for (let requeueIndex = 0; requeueIndex < requeueCount; requeueIndex++)
     waitedMs += computeRequeuePauseMs(requeueIndex)

@@ -16,8 +16,6 @@ interface AnswerOffer {
   readonly callerKey: string
 }
 
-type RecordOwner = Pick<LegacySessionState, 'key' | 'callerKey'>
-
 interface RoundHere {
   readonly round: WaitingRound
   readonly callerKey: string
@@ -233,7 +231,11 @@ export class LinkedRounds implements RoundStore {
   }
 
   /** Stores the response of a session's call, and deletes its round. */
-  async finish(streamId: string, session: RecordOwner, response: WrittenEvent | undefined): Promise<void> {
+  async finish(
+    streamId: string,
+    session: Pick<LegacySessionState, 'key' | 'callerKey'>,
+    response: WrittenEvent | undefined,
+  ): Promise<void> {
     const { store, bus } = this.#context
     const { key, callerKey } = session
     if (response !== undefined) await store.putResponse(streamId, { session: key, ...response }, callerKey)
