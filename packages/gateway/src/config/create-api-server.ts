@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { type Exchange, serverOf, type Server } from '@x/exchange'
 import type { OpenApiOptions } from '@x/openapi'
 import { errorCodes, errorResponse, McpError } from '@x/schema'
-import { createExchange, createServerAuthorizer, readHeaders, type UpstreamSource } from './create-credentials.ts'
+import { createExchange, createServerAuthorizer, type UpstreamSource } from './create-credentials.ts'
 import type { OpenApiUpstream } from './file-schema.ts'
 
 /** Serves an API. A document that cannot be used is a problem of the file. */
@@ -13,7 +13,7 @@ export async function createApiServer(
 ): Promise<Server> {
   const { openapi, url, operations, confirm, idempotencyHeader, timeoutMs } = upstream
   const { folder, secrets, state, log } = source
-  const headers = await readHeaders(`upstreams.${name}`, upstream.headers, source)
+  const headers = await secrets.readAll(`upstreams.${name}.headers`, upstream.headers)
   const credential = await createCredential(name, upstream, source)
   try {
     const [{ openApiTools }, { readOpenApi }, { createServer }] = await Promise.all([

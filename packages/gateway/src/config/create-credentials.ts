@@ -72,14 +72,3 @@ export async function createExchange(
     ? undefined
     : tokenExchange({ ...options, metadata, client: { id, secret }, fetch: createFetch([url, options.issuer]) })
 }
-
-export async function readHeaders(
-  place: string,
-  headers: UrlUpstream['headers'],
-  { secrets }: UpstreamSource,
-): Promise<Readonly<Record<string, string>>> {
-  const entries: [string, string][] = []
-  for (const [header, reference] of Object.entries(headers ?? {}))
-    entries.push([header, await secrets.read(`${place}.headers.${header}`, reference)])
-  return Object.fromEntries(entries)
-}

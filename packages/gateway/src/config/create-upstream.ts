@@ -9,7 +9,6 @@ import {
   createExchange,
   createServerAuthorizer,
   type CredentialSource,
-  readHeaders,
   type UpstreamAuth,
   type UpstreamSource,
 } from './create-credentials.ts'
@@ -53,7 +52,7 @@ async function connectUrl(
   const credential =
     (await createExchange(`${place}.auth.tokenExchange`, { url, auth }, source)) ??
     (await createUserLogin(`${place}.auth.userLogin`, url, auth, source))
-  const http = { headers: await readHeaders(place, headers, source) }
+  const http = { headers: await source.secrets.readAll(`${place}.headers`, headers) }
   return { connect: (caller) => connectAny(url, { http: { ...http, auth: own ?? caller.auth } }), credential }
 }
 
@@ -80,15 +79,11 @@ export async function readAccount(
 
 async function connectCommand(
   name: string,
-  { command, args, env = {}, cwd }: CommandUpstream,
+  { command, args, env, cwd }: CommandUpstream,
   { folder, secrets }: UpstreamSource,
 ): Promise<Connect> {
-  const entries: [string, string][] = []
-  for (const [variable, value] of Object.entries(env)) {
-    const place = `upstreams.${name}.env.${variable}`
-    entries.push([variable, typeof value === 'string' ? value : await secrets.read(place, value)])
-  }
-  const target = { command, args, env: Object.fromEntries(entries), cwd: resolve(folder, cwd ?? '.') }
+  const variables = await secrets.readAll(`upstreams.${name}.env`, env)
+  const target = { command, args, env: variables, cwd: resolve(folder, cwd ?? '.') }
   // Kept as well, so that an error can show the last lines.
   const stderr = (line: string): void => void process.stderr.write(`${name}: ${line}\n`)
   return () => connectAny(target, { stdio: { stderr } })

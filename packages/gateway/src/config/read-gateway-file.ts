@@ -67,13 +67,13 @@ export async function readGatewayFile(
   if (error !== undefined) throw new GatewayFileError(path, describeIssues(error))
   const source = { folder: dirname(resolve(path)), secrets: new SecretReader(dirname(resolve(path)), environment) }
   source.secrets.problems.push(...findFileProblems(data))
-  const settings = await createSettings(data, source)
+  const settings = await createGatewaySettings(data, source)
   if (settings === undefined || source.secrets.problems.length > 0)
     throw new GatewayFileError(path, source.secrets.problems)
   return settings
 }
 
-async function createSettings(file: GatewayFile, source: UpstreamSource): Promise<GatewaySettings | undefined> {
+async function createGatewaySettings(file: GatewayFile, source: UpstreamSource): Promise<GatewaySettings | undefined> {
   const { name, version, listen } = file
   const keys = parseKeyLines(await source.secrets.read('state.keys', file.state.keys)).map(({ input }) => input)
   const state = createState(keys, source)

@@ -33,6 +33,17 @@ export class SecretReader {
     return secret
   }
 
+  /** Reads those of the values that are secrets, each in the place of its key. */
+  async readAll(
+    place: string,
+    values: Readonly<Record<string, string | SecretReference>> = {},
+  ): Promise<Readonly<Record<string, string>>> {
+    const entries: [string, string][] = []
+    for (const [key, value] of Object.entries(values))
+      entries.push([key, typeof value === 'string' ? value : await this.read(`${place}.${key}`, value)])
+    return Object.fromEntries(entries)
+  }
+
   #readVariable(name: string): string | undefined {
     return Object.hasOwn(this.#environment, name) ? this.#environment[name] : undefined
   }

@@ -34,13 +34,17 @@ export async function findInnerName(
 export async function hasAcceptedDefinition(upstream: Upstream, tool: string, host: HostRequest): Promise<boolean> {
   const { pins } = upstream
   if (pins === undefined || pins.isFresh(tool)) return true
-  const item = await findItem({ upstream, items: 'tools' }, tool, host)
+  const item = await findUpstreamTool(upstream, tool, host)
   return item !== undefined && pins.check(item)
 }
 
-/** Finds an item of a list by its name at the upstream. */
-export async function findItem(list: UpstreamList, name: string, host: HostRequest): Promise<JsonObject | undefined> {
-  for await (const item of readItems(list, host)) if (item['name'] === name) return item
+/** Finds a tool by its name at the upstream. */
+export async function findUpstreamTool(
+  upstream: Upstream,
+  name: string,
+  host: HostRequest,
+): Promise<JsonObject | undefined> {
+  for await (const tool of readItems({ upstream, items: 'tools' }, host)) if (tool['name'] === name) return tool
   return undefined
 }
 

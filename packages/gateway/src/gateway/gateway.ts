@@ -84,7 +84,7 @@ export function gateway(options: GatewayOptions): Gateway {
   const server = serverOf((request, call) => serveHost({ request, call, parts }), {
     use,
     extensions,
-    toolSearch: options.toolSearch?.start(searchedServerOf(parts)),
+    toolSearch: options.toolSearch?.start(searchedGatewayOf(parts)),
     state,
     runtime: options.runtime,
     log: deps.log,
@@ -114,7 +114,7 @@ export function gateway(options: GatewayOptions): Gateway {
   return Object.defineProperty(server as Gateway, 'upstreams', { enumerable: true, value: statuses })
 }
 
-function searchedServerOf(parts: GatewayParts): SearchedServer {
+function searchedGatewayOf(parts: GatewayParts): SearchedServer {
   return {
     info: parts.info,
     findTool: (_, request, call) => findListedTool({ request, call: withContext(call, searchListKey, true), parts }),

@@ -13,8 +13,8 @@ export async function parseRequested(host: HostRequest): Promise<RequestedChange
   const { resourceSubscriptions, taskIds, ...lists } = isJsonObject(notifications) ? notifications : {}
   return {
     lists: lists as JsonObject,
-    uris: groupUris(toTexts(resourceSubscriptions), host),
-    tasks: await groupTasks(toTexts(taskIds), host),
+    uris: groupUris(toFollowed(resourceSubscriptions), host),
+    tasks: await groupTasks(toFollowed(taskIds), host),
   }
 }
 
@@ -50,6 +50,6 @@ async function openTaskId(
   }
 }
 
-function toTexts(values: unknown): readonly string[] {
+function toFollowed(values: unknown): readonly string[] {
   return Array.isArray(values) ? values.filter((value) => typeof value === 'string').slice(0, maxFollowed) : []
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, quoteText } from '@x/core'
 import { errorCodes, McpError } from '@x/schema'
-import { findInnerName, findItem, hasAcceptedDefinition } from './find-item.ts'
+import { findInnerName, findUpstreamTool, hasAcceptedDefinition } from './find-item.ts'
 import { createLoginTool } from './login.ts'
 import { loginTool } from '../upstream/tool-rules.ts'
 import { isAway, type Upstream, type UpstreamAnswer } from '../upstream/upstream.ts'
@@ -73,7 +73,7 @@ async function findTool(host: HostRequest): Promise<Target> {
 export async function findListedTool(host: HostRequest): Promise<JsonObject> {
   const { upstream, params, isLogin } = await findTool(host)
   if (isLogin === true) return createLoginTool(upstream.name)
-  const listed = await findItem({ upstream, items: 'tools' }, String(params['name']), host)
+  const listed = await findUpstreamTool(upstream, String(params['name']), host)
   if (listed === undefined) throw unknownError('tool', String(host.request.params?.['name']))
   return { ...listed, name: String(host.request.params?.['name']) }
 }

@@ -139,7 +139,7 @@ export function credentialError(name: string, cause: unknown): McpError {
   const more = {
     reason: credentialReason,
     begun: false,
-    ...(isTemporary(cause) && { retryAfterMs: credentialRetryMs }),
+    ...(isTemporaryCause(cause) && { retryAfterMs: credentialRetryMs }),
     ...(loginUrl !== undefined && { loginUrl }),
   }
   return upstreamError(name, 'cannot be called: no credential of the caller could be obtained', { more, cause })
@@ -153,7 +153,7 @@ export function loginNeededError(name: string, { loginUrl }: LoginRequired): Mcp
 }
 
 /** True for a credential whose issuer or store cannot be reached. The code is that of `AuthError`. */
-function isTemporary(cause: unknown): boolean {
+function isTemporaryCause(cause: unknown): boolean {
   return isUnavailable(cause) || (cause instanceof Error && 'code' in cause && cause.code === 'server_unavailable')
 }
 

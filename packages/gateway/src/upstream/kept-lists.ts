@@ -30,7 +30,7 @@ export class KeptLists {
   /** Finds a page that was read for the same caller. Undefined for a request that does not come from a search. */
   find(request: RpcRequest, call: Call, credential: CallerCredential): JsonObject | undefined {
     if (call.context.get(searchListKey) !== true) return undefined
-    const list = this.#lists.get(keyOf(request, call, credential)) ?? this.#lists.get(keyOf(request))
+    const list = this.#lists.get(listKeyOf(request, call, credential)) ?? this.#lists.get(listKeyOf(request))
     return list !== undefined && list.expiresAt > this.#runtime.monotonicNow() ? list.result : undefined
   }
 
@@ -42,7 +42,7 @@ export class KeptLists {
     const { ttlMs, cacheScope } = result
     if (call.context.get(searchListKey) !== true || typeof ttlMs !== 'number' || ttlMs <= 0) return
     const isShared = cacheScope === 'public' && credential.id === ''
-    const key = isShared ? keyOf(request) : keyOf(request, call, credential)
+    const key = isShared ? listKeyOf(request) : listKeyOf(request, call, credential)
     const expiresAt = this.#runtime.monotonicNow() + Math.min(ttlMs, maxKeptMs)
     this.#drop(key)
     this.#lists.set(key, { result, length: JSON.stringify(result).length, expiresAt })
@@ -58,7 +58,7 @@ export class KeptLists {
 
 const ownMembers = new Set(['progressToken', 'traceparent', 'tracestate', 'baggage'])
 
-function keyOf(request: RpcRequest, call?: Call, credential?: CallerCredential): string {
+function listKeyOf(request: RpcRequest, call?: Call, credential?: CallerCredential): string {
   const meta = Object.entries(requestMetaIn(request)).filter(([name]) => !ownMembers.has(name))
   const page = [request.method, request.params?.['cursor'], meta]
   if (call === undefined) return JSON.stringify(page)

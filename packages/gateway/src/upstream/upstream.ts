@@ -202,7 +202,7 @@ export class Upstream {
         // A process that ended meanwhile is started again. Without this, the host would miss its tools for one list.
         return 'error' in first && this.states.source.state.status === 'restarting' ? send() : first
       })
-      const answer = toAnswer(response)
+      const answer = toUpstreamAnswer(response)
       this.states.setMissed(isAway(answer))
       if ('result' in answer) this.#keptLists?.add(answer.result, { request, call, credential })
       return answer
@@ -218,7 +218,7 @@ export class Upstream {
   }
 }
 
-function toAnswer(response: RpcResponse): UpstreamAnswer {
+function toUpstreamAnswer(response: RpcResponse): UpstreamAnswer {
   if ('result' in response) return { result: response.result }
   const login = findNeededLogin(response)
   return login !== undefined ? { login } : { isAway: response.error.code !== errorCodes.methodNotFound }
