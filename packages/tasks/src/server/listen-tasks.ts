@@ -34,7 +34,7 @@ export async function listenToTasks(
   const requestedIds = requestedIdsOf(request.params)
   if (requestedIds === undefined) return context.next(request, call)
   const { settings, taskChanges, next } = context
-  const stream = createTaskStream({ requestId: request.id, call, ownerKey: taskOwnerKeyOf(call.principal), context })
+  const stream = createTaskStream(request.id, call, context)
   const unfollowCallbacks: (() => void)[] = []
   try {
     const ids = parseTaskIds(requestedIds, request)

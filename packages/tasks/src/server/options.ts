@@ -1,6 +1,5 @@
 import {
   captureAsyncContext,
-  type ChangeBus,
   type Clock,
   errorRecord,
   isMissingModuleError,
@@ -89,7 +88,6 @@ export interface TaskSettings extends Omit<ResolvedTaskOptions, 'openEngine' | '
   readonly callerLimit: number
   /** Counts the tasks that streams follow. */
   readonly ledger: Ledger
-  readonly bus: ChangeBus
   /** Writes an error to the server's log. Never throws. */
   readonly onError: (error: unknown, context?: LogContext) => void
   readonly clock: Clock
@@ -142,7 +140,7 @@ export function resolveTaskOptions(options: TaskOptions): ResolvedTaskOptions {
   }
 }
 
-/** Joins the options with what one server adds: engine, bus, ledger, clock and log. */
+/** Joins the options with what one server adds: engine, ledger, clock and log. */
 export function createTaskContext(
   { openEngine, runtime, ...options }: ResolvedTaskOptions,
   host: ExtensionHost,
@@ -168,7 +166,7 @@ export function createTaskContext(
   return {
     innerExchange: host.innerExchange,
     emit: (event) => host.emit(event),
-    settings: { ...options, state, engine, callerLimit, ledger, bus, onError, clock },
+    settings: { ...options, state, engine, callerLimit, ledger, onError, clock },
     writeHealth: createWriteHealth(clock),
     taskChanges: createTaskChangeBus(bus, onError),
     dispatch: createDispatch(options.runner, clock, onError),

@@ -3,6 +3,7 @@ import { backPressureKey, type Call } from '@x/exchange'
 import { type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 import { toDetailedTask } from './to-detailed-task.ts'
 import type { TaskContext } from './options.ts'
+import { taskOwnerKeyOf } from './task-payload.ts'
 
 /** Notifications about tasks on one stream. */
 export interface TaskStream {
@@ -27,20 +28,14 @@ function toTaskNotification(task: ReturnType<typeof toDetailedTask>, streamId: R
   return { jsonrpc: '2.0', method: 'notifications/tasks', params: { ...params, _meta } }
 }
 
-export interface TaskStreamContext {
-  readonly requestId: RequestId
-  readonly call: Call
-  readonly ownerKey: string
-  readonly context: TaskContext
-}
-
 /**
  * A changed task is recorded once, and recorded tasks are sent one after the other, each as soon as the reader has
  * received the one before. State is read only when it is sent, so a slow reader may miss states in between, but never
  * the last one.
  */
-export function createTaskStream({ requestId: streamId, call, ownerKey, context }: TaskStreamContext): TaskStream {
-  const { engine, clock, onError } = context.settings
+export function createTaskStream(streamId: RequestId, call: Call, { settings }: TaskContext): TaskStream {
+  const { engine, clock, onError } = settings
+  const ownerKey = taskOwnerKeyOf(call.principal)
   const backPressure = call.context.get(backPressureKey)
   /** What was last sent of each task. */
   const sentTexts = new Map<string, string>()
@@ -51,7 +46,7 @@ export function createTaskStream({ requestId: streamId, call, ownerKey, context 
 
   const sendTask = async (id: string): Promise<void> => {
     const row = await engine.get(id, ownerKey)
-    const task = row && toDetailedTask(row, context.settings)
+    const task = row && toDetailedTask(row, settings)
     if (task === undefined || !isOpen || !recordIfNewState(task, sentTexts)) return
     call.notify(toTaskNotification(task, streamId))
   }
@@ -77,7 +72,7 @@ export function createTaskStream({ requestId: streamId, call, ownerKey, context 
     } catch (error) {
       onError(error)
       clock.clearTimeout(timer)
-      timer = startBackgroundTimer(clock, () => void sendPendingChanges(), context.settings.pollIntervalMs)
+      timer = startBackgroundTimer(clock, () => void sendPendingChanges(), settings.pollIntervalMs)
     } finally {
       isSending = false
     }
