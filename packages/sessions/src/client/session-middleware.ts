@@ -4,17 +4,12 @@ import { readSessionMetadata, sessionHeader, sessionKey, sessionNotFoundCode } f
 import { SessionError } from '../session-error.ts'
 import type { SessionRecord } from './session-state.ts'
 
-export interface SessionMiddlewareOptions {
-  readonly record: SessionRecord
-  /** The server has changed the state. */
-  readonly onStateChange: () => void
-}
-
 /**
  * Adds the session's id and current state to every request, and stores the new state of a response. If the server does
- * not know the session, it has ended for good (seed data-layer-sessions, using sessions and errors).
+ * not know the session, it has ended for good (seed data-layer-sessions, using sessions and errors). `onStateChange` is
+ * called when the server has changed the state.
  */
-export function createClientSessionMiddleware({ record, onStateChange }: SessionMiddlewareOptions): Middleware {
+export function createClientSessionMiddleware(record: SessionRecord, onStateChange: () => void): Middleware {
   return (next) => async (request, call) => {
     record.rejectIfEnded()
     const response = await next(addSessionMetadata(request, record), withHeader(call, sessionHeader, record.id))

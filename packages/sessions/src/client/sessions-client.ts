@@ -116,7 +116,7 @@ function createSessionsClient(deps: SessionDeps): SessionsClient {
 
 function openClientSession(record: SessionRecord, { host, owner }: SessionDeps): ClientSession {
   // Results may depend on the state of the session, so a new state makes cached ones stale.
-  const middleware = createClientSessionMiddleware({ record, onStateChange: () => client.cache.clear() })
+  const middleware = createClientSessionMiddleware(record, () => client.cache.clear())
   const client = host.fork(middleware, { cache: createCacheOptions(host.options, record) })
   const { close } = client
 

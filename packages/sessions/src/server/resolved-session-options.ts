@@ -66,8 +66,7 @@ export function resolveSessionOptions(definition: SessionDefinition, host: Sessi
   const { store, ttlMs, stateCodec, hasState, begin, end } = definition
   const { runtime, bus, log } = host
   // Tokens open for as long as a session lives.
-  const createCodec = () => sealedState({ keys: [randomKey()], runtime, maxAgeMs: ttlMs })
-  const codec = host.state ?? lazyState(createCodec)
+  const codec = host.state ?? lazyState(() => sealedState({ keys: [randomKey()], runtime, maxAgeMs: ttlMs }))
   checkCodecLifetime('the server', codec, ttlMs)
   const now = (): number => runtime.now()
   return {
@@ -76,7 +75,7 @@ export function resolveSessionOptions(definition: SessionDefinition, host: Sessi
     stateCodec: stateCodec ?? codec,
     store,
     canRevoke: store !== undefined || bus !== undefined,
-    registry: createSessionRegistry({ store, bus, now }),
+    registry: createSessionRegistry(store, bus, now),
     ttlMs,
     now,
     randomUuid: () => runtime.randomUuid(),

@@ -16,17 +16,15 @@ export interface SessionRegistry {
   close(): Promise<void>
 }
 
-export interface SessionRegistryOptions {
-  readonly store: StateStore | undefined
-  readonly bus: ChangeBus | undefined
-  readonly now: () => number
-}
-
 /**
  * In a store or, without one, in this process, which knows only ended sessions. With a bus it also knows those that
  * other instances ended.
  */
-export function createSessionRegistry({ store, bus, now }: SessionRegistryOptions): SessionRegistry {
+export function createSessionRegistry(
+  store: StateStore | undefined,
+  bus: ChangeBus | undefined,
+  now: () => number,
+): SessionRegistry {
   if (store !== undefined) return createStoreRegistry(store)
   return bus === undefined ? createMemoryRegistry(now) : createReplicatedRegistry(createMemoryRegistry(now), bus)
 }
