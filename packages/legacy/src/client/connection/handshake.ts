@@ -24,11 +24,7 @@ export const initializedNotification: RpcNotification = { jsonrpc: '2.0', method
  * Makes the `initialize` request for the client that sent the given one. It names the first of the revisions. A client
  * that can be asked declares that it returns the `state` of questions (SEP-1685).
  */
-export function createInitializeRequest(
-  request: RpcRequest,
-  id: number,
-  [firstRevision]: readonly LegacyRevision[],
-): RpcRequest {
+export function createInitializeRequest(request: RpcRequest, [firstRevision]: readonly LegacyRevision[]): RpcRequest {
   const info = metaIn(request.params)[metaKeys.clientInfo]
   const declaredCapabilities = declaredCapabilitiesOf(request)
   const { experimental } = declaredCapabilities
@@ -40,7 +36,7 @@ export function createInitializeRequest(
   const clientInfo = isJsonObject(info) ? info : { name: 'unnamed', version: '0' }
   return {
     jsonrpc: '2.0',
-    id,
+    id: 1,
     method: 'initialize',
     params: { protocolVersion: firstRevision ?? legacyRevisions[0], capabilities, clientInfo },
   }

@@ -191,7 +191,7 @@ function createSteps(
     )
   const initialize = (): Promise<Conversation> =>
     limit('initialize', async (signal) => {
-      const initializeRequest = createInitializeRequest(request, 1, sessionRevisions)
+      const initializeRequest = createInitializeRequest(request, sessionRevisions)
       const response = await port.send(initializeRequest, signal, handshakeHandlers)
       const outcome = parseInitializeResponse(response, sessionRevisions)
       if ('error' in outcome) {

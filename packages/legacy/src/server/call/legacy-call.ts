@@ -102,7 +102,8 @@ async function runRounds(
     )
     if ('failure' in outcome) return createFailureResponse(call, outcome.failure)
     if (outcome.isClientInvolved) roundCount += 1
-    if (hasTooManyRounds({ roundCount, retryCount })) return createTooManyRoundsResponse(call)
+    if (hasTooManyRounds(roundCount, retryCount))
+      return createFailureResponse(call, { message: 'The call asked its client too often' })
     request = addAnswers(firstRequest, requestState, outcome.answers)
   }
 }
@@ -116,13 +117,7 @@ function countEarlierRounds(resumedRound: WaitingRound | undefined): number {
   return resumedRound === undefined ? 0 : resumedRound.roundCount + 1
 }
 
-function hasTooManyRounds({
-  roundCount,
-  retryCount,
-}: {
-  readonly roundCount: number
-  readonly retryCount: number
-}): boolean {
+function hasTooManyRounds(roundCount: number, retryCount: number): boolean {
   return roundCount > maxRounds || retryCount > maxRetries
 }
 
@@ -184,10 +179,6 @@ function createFailureResponse({ request }: LegacyCall, failure: CallFailure): R
   if ('unsupported' in failure) return { jsonrpc: '2.0', id, ...createUnsupportedFailure(failure.unsupported, method) }
   if (method === 'tools/call') return { jsonrpc: '2.0', id, result: createFailedToolResult(failure.message) }
   return errorResponse(id, new McpError(errorCodes.internal, failure.message))
-}
-
-function createTooManyRoundsResponse(call: LegacyCall): RpcResponse {
-  return createFailureResponse(call, { message: 'The call asked its client too often' })
 }
 
 interface ExchangeContext {

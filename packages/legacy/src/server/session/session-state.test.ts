@@ -28,7 +28,7 @@ function createBrokenStreams() {
       abandoned.push(id)
       state.streams.delete(id)
     }
-    state.streams.set(id, { id, isDetached: true, abandon })
+    state.streams.set(id, { isDetached: true, abandon })
     states.makeRoomForStream(state)
     return state
   }

@@ -96,7 +96,6 @@ export interface WaitingReader {
 }
 
 export interface ResumableStream {
-  readonly id: string
   readonly isDetached: boolean
   /** Ends the stream and its call without an answer. */
   abandon(): void
