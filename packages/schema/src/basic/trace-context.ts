@@ -40,7 +40,7 @@ function isTracestate(value: unknown): value is string {
   const keys = new Set<string>()
   const members = value.split(',').map(trimBlanks).filter(isNotEmpty)
   for (const member of members) {
-    const [key, text] = splitAt(member, '=')
+    const [key, text] = splitPair(member)
     if (keys.has(key) || !tracestateKeyPattern.test(key) || !tracestateValuePattern.test(text)) return false
     keys.add(key)
   }
@@ -59,12 +59,12 @@ function isBaggage(value: unknown): value is string {
 /** The first part is `key=value`. A later one is a property, which may be a key without a value. */
 function isBaggageMemberPart(part: string, index: number): boolean {
   if (index > 0 && !part.includes('=')) return tokenPattern.test(trimBlanks(part))
-  const [key, value] = splitAt(part, '=')
+  const [key, value] = splitPair(part)
   return part.includes('=') && tokenPattern.test(trimBlanks(key)) && baggageValuePattern.test(trimBlanks(value))
 }
 
-function splitAt(text: string, separator: string): [string, string] {
-  const at = text.indexOf(separator)
+function splitPair(text: string): [key: string, value: string] {
+  const at = text.indexOf('=')
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
 }
 

@@ -9,7 +9,6 @@ const maxVariables = 8
 
 /** A parsed template: its variables, and the literals before, between and after them. */
 export interface UriTemplate {
-  readonly text: string
   /** One more than there are variables. Only the first and the last may be empty. */
   readonly literals: readonly string[]
   readonly variables: readonly UriVariable[]
@@ -54,7 +53,7 @@ export function parseUriTemplate(text: string): UriTemplate {
   }
   if (!/^[A-Za-z][A-Za-z0-9+.-]*:/.test(literals[0] ?? ''))
     throw templateError('must begin with a scheme, such as "file:"')
-  return { text, literals, variables }
+  return { literals, variables }
 }
 
 function parseVariable(expression: string, templateError: (reason: string) => Error): UriVariable {

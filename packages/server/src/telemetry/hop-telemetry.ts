@@ -24,8 +24,12 @@ export function createHopTelemetry(
     return targets
   }
 
-  const send = async (hop: Hop, next: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> => {
-    const { record, upstream } = hop
+  const send = async (
+    { record, upstream }: { readonly record: RequestRecord; readonly upstream: string },
+    next: Exchange,
+    request: RpcRequest,
+    call: Call,
+  ): Promise<RpcResponse> => {
     const targets = targetsOf(upstream)
     const startedAt = host.runtime.monotonicNow()
     const { spanName, attributes, isStreaming } = targets.find(request, undefined, upstream)
@@ -78,11 +82,6 @@ function withEndOfSpans(call: Call, { span }: RequestRecord, end: () => void): C
     if (span.isRecording()) span.end()
     call.notify(notification)
   })
-}
-
-interface Hop {
-  readonly record: RequestRecord
-  readonly upstream: string
 }
 
 function endHopSpan(span: Span, outcome: Outcome): void {
