@@ -81,6 +81,7 @@ export {
 export {
   captureAsyncContext,
   type Clock,
+  encodeHex,
   type EpochMs,
   findPageOrigin,
   isWorkerd,

@@ -84,9 +84,14 @@ export function sha256HexSync(text: string): string | undefined {
   return nodeCrypto?.hash('sha256', text, 'hex')
 }
 
+/** Encodes bytes as lowercase hexadecimal digits (RFC 4648, section 8). */
+export function encodeHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
 async function sha256HexWithWebCrypto(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return encodeHex(new Uint8Array(digest))
 }
 
 /**

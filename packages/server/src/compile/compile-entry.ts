@@ -111,7 +111,7 @@ export function compileCompleters(
 
 /** A JSON object's members, or an empty array for any other value. */
 export function memberEntries(value: JsonObject[string]): readonly (readonly [string, JsonObject[string]])[] {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
+  return isJsonObject(value) ? Object.entries(value) : []
 }
 
 /** Writes a schema of arguments as one object, or throws a {@link DefinitionError} that says why it is none. */

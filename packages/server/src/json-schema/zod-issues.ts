@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { isJsonObject } from '@x/core'
 import { isZodSchema, type ZodCheckDefinition, type ZodSchema } from './zod-schema.ts'
 
 /** Finds a value's first faults. Parts of a schema that it cannot judge yield none. */
@@ -134,7 +135,7 @@ function createObjectFinder(schema: ZodSchema, traversal: IssueTraversal): Issue
   const knownKeys = new Set([...Object.keys(shape), '__proto__'])
   const listCheckedKeys = isStrict || otherFinder !== undefined ? Object.keys : () => []
   return (value, maxIssues) => {
-    if (!isRecord(value)) return findZodIssues(schema, value)
+    if (!isJsonObject(value)) return findZodIssues(schema, value)
     const issueCollector = createIssueCollector(maxIssues)
     for (const member of memberFinders) {
       if (issueCollector.isFull()) break
@@ -206,7 +207,7 @@ function createRecordFinder(schema: ZodSchema, traversal: IssueTraversal): Issue
   const findKeyIssues = getOrCreateFinder(keyType, traversal)
   const findValueIssues = createInnerFinder(valueType, traversal)
   return (value, maxIssues) => {
-    if (!isRecord(value)) return findZodIssues(schema, value)
+    if (!isJsonObject(value)) return findZodIssues(schema, value)
     const issueCollector = createIssueCollector(maxIssues)
     for (const key of Object.keys(value)) {
       if (issueCollector.isFull()) break
@@ -246,7 +247,7 @@ function createUnionFinder({ _zod: { def } }: ZodSchema, traversal: IssueTravers
       if (issues.length === 0) return noIssues
       errors.push(issues)
     }
-    const discriminatorValue = isRecord(value) && discriminator !== undefined ? value[discriminator] : undefined
+    const discriminatorValue = isJsonObject(value) && discriminator !== undefined ? value[discriminator] : undefined
     const matchingIndex = discriminatorSchemas.findIndex(
       (discriminatorSchema) =>
         isZodSchema(discriminatorSchema) && findZodIssues(discriminatorSchema, discriminatorValue).length === 0,
@@ -255,10 +256,6 @@ function createUnionFinder({ _zod: { def } }: ZodSchema, traversal: IssueTravers
     const message = 'Invalid input'
     return [Object.assign({ message }, { errors })]
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 interface IssueCollector {

@@ -94,7 +94,7 @@ export function createMigratingCodec(options: MigratingOptions, provider: Crypto
     async open(token, context) {
       checkToken(token)
       try {
-        const value = await openParts(parseParts(token), context, migration)
+        const value = await openParts(splitToken(token), context, migration)
         migrationCounter.count('opened')
         return value
       } catch (error) {
@@ -164,14 +164,14 @@ async function trySealState(
 }
 
 function parseHandle(token: string | undefined): string | undefined {
-  return token === undefined ? undefined : parseParts(token).handle
+  return token === undefined ? undefined : splitToken(token).handle
 }
 
 function createPairedBinding(otherPart: string, { binding }: TokenContext): JsonValue {
   return binding === undefined ? { 'x/state-codec/pair': otherPart } : { 'x/state-codec/pair': otherPart, binding }
 }
 
-function parseParts(token: string): TokenParts {
+function splitToken(token: string): TokenParts {
   if (isHandle(token)) return { handle: token, state: undefined }
   if (token[handleLength] !== '~') return { handle: undefined, state: token }
   return { handle: token.slice(0, handleLength), state: token.slice(handleLength + 1) }

@@ -19,7 +19,3 @@ export function decodeBase64url(text: string): Uint8Array | undefined {
   if (!isCanonicalBase64url(text)) return undefined
   return decodeBase64(text.replaceAll('-', '+').replaceAll('_', '/'))
 }
-
-export function encodeHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-}

@@ -1,5 +1,6 @@
+import { encodeHex } from '@x/core'
 import { StateUsageError } from '../state-error.ts'
-import { decodeBase64url, encodeHex } from './base64url.ts'
+import { decodeBase64url } from './base64url.ts'
 
 /**
  * A secret of 32 random bytes or more, as bytes or as a text in hex, Base64 or Base64url. Tokens name the key by its

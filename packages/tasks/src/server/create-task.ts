@@ -1,4 +1,4 @@
-import { isLimitError, isMissingModuleError, LimitError, sha256Hex } from '@x/core'
+import { encodeHex, isLimitError, isMissingModuleError, LimitError, sha256Hex } from '@x/core'
 import { type BackgroundRunner, type Call, type CallContext, callerKeyOf, limitErrorToMcp } from '@x/exchange'
 import { errorCodes, isJsonObject, type JsonObject, McpError, requestMetaOf, type RpcRequest } from '@x/schema'
 import { recordedPartsKey } from '@x/exchange/internal'
@@ -179,6 +179,5 @@ async function taskIdOf(callId: string): Promise<string> {
  * (seps/2663-tasks-extension, task id unguessability).
  */
 function randomTaskId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(20))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return encodeHex(crypto.getRandomValues(new Uint8Array(20)))
 }

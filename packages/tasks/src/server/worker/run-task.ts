@@ -127,7 +127,7 @@ async function applyResponse(attempt: Attempt, runnableCall: RunnableCall, respo
   const { inputRequests } = result
   if (isJsonObject(inputRequests) && Object.keys(inputRequests).length > 0)
     return suspendAttempt(attempt, inputRequests)
-  reportError(attempt, new Error('The call of a task returned input_required without a request'))
+  reportTaskError(attempt, new Error('The call of a task returned input_required without a request'))
   return finishAttempt(attempt, failedEnd(toWire(undefined)))
 }
 
@@ -148,7 +148,7 @@ async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability)
   const { entry, pauseMs } = requeuePlan
   if (requeueCount === 0) {
     const { description } = unmetCapability
-    reportError(
+    reportTaskError(
       attempt,
       new Error(`A task is requeued for other instances, because this one does not know ${description}`),
     )
@@ -172,7 +172,7 @@ async function endRejectedAttempt(attempt: Attempt, error: unknown): Promise<voi
     case 'released':
       return releaseAttempt(attempt)
     default:
-      reportError(attempt, error)
+      reportTaskError(attempt, error)
       return finishAttempt(attempt, failedEnd(toWire(error)))
   }
 }
@@ -237,11 +237,11 @@ function finishTooLargeTask(attempt: Attempt, error: WireError): Promise<void> {
 
 /** Logs too, for the author of the tool. */
 function reportFailure(attempt: Attempt, error: WireError): Omit<TaskEnd, 'lifetimeMs'> {
-  reportError(attempt, new Error(`A task failed: ${error.message}`))
+  reportTaskError(attempt, new Error(`A task failed: ${error.message}`))
   return failedEnd(error)
 }
 
-function reportError({ task, context }: Attempt, error: unknown): void {
+function reportTaskError({ task, context }: Attempt, error: unknown): void {
   context.settings.onError(error, { taskId: task.id })
 }
 
