@@ -92,7 +92,7 @@ export function parseSessionMetadata(value: unknown): SessionMetadata | { readon
   if (!isSessionId(sessionId)) {
     return { issue: `must have a sessionId of 1 to ${maxSessionIdLength} visible ASCII characters` }
   }
-  if (!isAbsentOr(state, isState)) {
+  if (!isAbsentOr(state, isStateText)) {
     return { issue: `must have a state that is a string of at most ${maxStateLength} characters, or none` }
   }
   if (!isAbsentOr(expiresAt, isDateTime)) {
@@ -109,7 +109,7 @@ function isSessionId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= maxSessionIdLength && visibleAsciiPattern.test(value)
 }
 
-function isState(value: unknown): value is string {
+function isStateText(value: unknown): value is string {
   return typeof value === 'string' && value.length <= maxStateLength
 }
 

@@ -58,7 +58,7 @@ export function serverOf(exchange: Exchange, serverOptions: ServerOfOptions): Se
     extensions,
     readinessChecks: [],
     host: {
-      ...createHost(serverOptions),
+      ...createHostConstants(serverOptions),
       ledger,
       log,
       beginWork: work.begin,
@@ -110,7 +110,7 @@ export function serverOf(exchange: Exchange, serverOptions: ServerOfOptions): Se
 
 type ConstantHostMember = 'info' | 'state' | 'runtime' | 'bus' | 'tools' | 'notifyListChanged' | 'notifyResourceUpdated'
 
-function createHost({ info, state, runtime }: ServerOfOptions): Pick<ExtensionHost, ConstantHostMember> {
+function createHostConstants({ info, state, runtime }: ServerOfOptions): Pick<ExtensionHost, ConstantHostMember> {
   return {
     info,
     state,

@@ -44,7 +44,7 @@ interface Received {
 export function createOutermost(server: SearchedServer, settings: SearchSettings): Middleware {
   const index = new ToolIndex()
   return (next) => async (request, call) => {
-    if (request.method === 'tools/list') return listTools({ next, request, call }, settings)
+    if (request.method === 'tools/list') return listWithSearch({ next, request, call }, settings)
     if (request.method !== 'tools/call') return next(request, call)
     const { name } = request.params ?? {}
     if (name === searchName) return search({ next, request, call }, { server, settings, index })
@@ -53,12 +53,12 @@ export function createOutermost(server: SearchedServer, settings: SearchSettings
   }
 }
 
-async function listTools({ next, request, call }: Received, settings: SearchSettings): Promise<RpcResponse> {
+async function listWithSearch({ next, request, call }: Received, settings: SearchSettings): Promise<RpcResponse> {
   const { above, always, isDirect } = settings
   // A cursor belongs to a list that the caller receives page by page.
   if (isDirect?.(request) === true || request.params?.['cursor'] !== undefined)
     return scope(await next(request, call), settings)
-  const list = await readList({ next, request, call })
+  const list = await readWholeList({ next, request, call })
   if ('response' in list) return list.response
   if (list.tools.length <= above) return list.first
   const listed = list.tools.filter((tool) => always.has(String(tool['name'])) || isJsonObject(uiOf(tool)))
@@ -73,7 +73,7 @@ function scope(response: RpcResponse, { isDirect }: SearchSettings): RpcResponse
   return { ...response, result: { ...response.result, cacheScope: 'private' } }
 }
 
-async function readList({ next, request, call }: Received) {
+async function readWholeList({ next, request, call }: Received) {
   const first = await next(request, call)
   if ('error' in first) return { response: first }
   const tools: JsonObject[] = []
@@ -95,14 +95,14 @@ async function search(
 ): Promise<RpcResponse> {
   const { _meta, arguments: args } = request.params ?? {}
   const listRequest = { ...request, method: 'tools/list', params: isJsonObject(_meta) ? { _meta } : {} }
-  const list = await readList({ next, request: listRequest, call: withContext(call, searchListKey, true) })
+  const list = await readWholeList({ next, request: listRequest, call: withContext(call, searchListKey, true) })
   if ('response' in list) return list.response
   const read = readQuery(args)
   if ('problem' in read) return toolError(request, server, read.problem)
   const found = await index.search(read.query, list.tools.filter(isForModels))
-  const structuredContent = describe(found, settings.results)
+  const structuredContent = describeFound(found, settings.results)
   const content = [{ type: 'text', text: JSON.stringify(structuredContent) }]
-  return succeed(request, server, { content, structuredContent })
+  return completeSearch(request, server, { content, structuredContent })
 }
 
 /** A page calls tools that are not for models, and a host leaves them out of what a model reads. */
@@ -116,7 +116,7 @@ function uiOf({ _meta }: JsonObject): JsonObject | undefined {
   return isJsonObject(ui) ? ui : undefined
 }
 
-function describe(found: readonly JsonObject[], results: number): JsonObject {
+function describeFound(found: readonly JsonObject[], results: number): JsonObject {
   const tools: JsonObject[] = []
   const more: string[] = []
   let length = 0
@@ -176,7 +176,7 @@ export function createInnermost(server: SearchedServer): Middleware {
     const direct = withContext(call, dispatchKey, undefined)
     try {
       const tool = await server.findTool(String(request.params?.['name']), request, direct)
-      const problem = tool && findProblem(tool, isReadOnly)
+      const problem = tool && findCallProblem(tool, isReadOnly)
       if (problem !== undefined) return toolError(request, server, problem)
     } catch (error) {
       // A direct call has the same error, such as the login that its caller needs, and is reported there.
@@ -186,7 +186,7 @@ export function createInnermost(server: SearchedServer): Middleware {
   }
 }
 
-function findProblem(tool: JsonObject, isReadOnly: boolean): string | undefined {
+function findCallProblem(tool: JsonObject, isReadOnly: boolean): string | undefined {
   const { name, annotations } = tool
   if (!isForModels(tool)) return `${String(name)} is for pages of this server, and not for models`
   if (!isReadOnly || (isJsonObject(annotations) && annotations['readOnlyHint'] === true)) return undefined
@@ -194,10 +194,14 @@ function findProblem(tool: JsonObject, isReadOnly: boolean): string | undefined 
 }
 
 function toolError(request: RpcRequest, server: SearchedServer, text: string): RpcResponse {
-  return succeed(request, server, { isError: true, content: [{ type: 'text', text }] })
+  return completeSearch(request, server, { isError: true, content: [{ type: 'text', text }] })
 }
 
-function succeed({ id }: RpcRequest, { info: { name, version } }: SearchedServer, result: JsonObject): RpcResponse {
+function completeSearch(
+  { id }: RpcRequest,
+  { info: { name, version } }: SearchedServer,
+  result: JsonObject,
+): RpcResponse {
   const _meta = { [metaKeys.serverInfo]: { name, version } }
   return { jsonrpc: '2.0', id, result: { resultType: 'complete', ...result, _meta } }
 }

@@ -50,7 +50,7 @@ function toResult({ headers, text }: ApiResponse, bytes: Uint8Array, context: Re
   const mediaType = typeOfContent(headers)
   const [kind] = mediaType.split('/', 1)
   if (isJsonType(mediaType)) {
-    const value = readJson(text, context)
+    const value = parseJsonResponse(text, context)
     return { content: [blockOf(stringifyWellFormed(value))], structuredContent: value }
   }
   if (kind === 'text' || /[/+](?:xml|yaml)$/.test(mediaType)) return { content: [blockOf(text)] }
@@ -68,7 +68,7 @@ function typeOfContent(headers: Headers): string {
   return baseTypeOf(headers.get('content-type') ?? '')
 }
 
-function readJson(text: string, { transform }: ResponseContext): JsonValue {
+function parseJsonResponse(text: string, { transform }: ResponseContext): JsonValue {
   const value = parseJson(text)
   if (value === undefined) throw new ToolError('The API answered with a text that is not JSON, although it says so')
   if (findJsonProblem(value, { maxDepth }) !== undefined)

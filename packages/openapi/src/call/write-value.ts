@@ -6,7 +6,7 @@ import type { ParameterPlan } from '../plan/plan-parameter.ts'
 export type WrittenValue = Pick<ParameterPlan, 'name' | 'style' | 'explode'>
 
 /** No character of the text keeps a meaning in a URL. */
-function encodeText(text: string): string {
+function percentEncode(text: string): string {
   return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, '\uFFFD')).replaceAll(/[!'()*]/g, (character) => {
     return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
   })
@@ -31,13 +31,13 @@ const delimiters: Readonly<Record<string, string>> = {
  */
 export function writePairs({ name, style, explode }: WrittenValue, value: JsonValue): readonly string[] {
   if (value === null) return []
-  const pair = (key: string, text: string): string => `${encodeText(key)}=${text}`
-  if (style === 'json' || typeof value !== 'object') return [pair(name, encodeText(writeText(value)))]
+  const pair = (key: string, text: string): string => `${percentEncode(key)}=${text}`
+  if (style === 'json' || typeof value !== 'object') return [pair(name, percentEncode(writeText(value)))]
   if (style === 'deepObject') return writeDeep(name, value)
   const items = itemsOf(value, explode)
   if (explode)
     return items.map(([key = '', text]) =>
-      text === undefined ? pair(name, encodeText(key)) : pair(key, encodeText(text)),
+      text === undefined ? pair(name, percentEncode(key)) : pair(key, percentEncode(text)),
     )
   return items.length === 0 ? [] : [pair(name, joinItems(items.flat(), name, style))]
 }
@@ -55,7 +55,7 @@ function joinItems(items: readonly string[], name: string, style: string): strin
   const plain = decodeURIComponent(delimiter)
   if (plain !== ',' && items.some((item) => item.includes(plain)))
     throw new ToolError(`An item of ${name} must not contain ${JSON.stringify(plain)}, which separates the items`)
-  return items.map(encodeText).join(delimiter)
+  return items.map(percentEncode).join(delimiter)
 }
 
 /**
@@ -64,7 +64,7 @@ function joinItems(items: readonly string[], name: string, style: string): strin
  */
 function writeDeep(name: string, value: JsonValue): readonly string[] {
   if (isJsonObject(value)) return membersOf(value).flatMap(([key, member]) => writeDeep(`${name}[${key}]`, member))
-  if (!isJsonArray(value)) return [`${encodeText(name)}=${encodeText(writeText(value))}`]
+  if (!isJsonArray(value)) return [`${percentEncode(name)}=${percentEncode(writeText(value))}`]
   return value.flatMap((item, index) => writeDeep(isJsonObject(item) ? `${name}[${index}]` : name, item))
 }
 
@@ -79,7 +79,7 @@ export function writePathValue({ name, explode, style }: WrittenValue, value: Js
     .split(/[/\\]/)
   if (value === null || text === '' || segments.some((segment) => segment === '.' || segment === '..'))
     throw new ToolError(`${name} must be a part of a path: neither empty nor with a segment "." or ".."`)
-  return items.map((item) => item.map(encodeText).join('=')).join(',')
+  return items.map((item) => item.map(percentEncode).join('=')).join(',')
 }
 
 /** In the style `simple`. Nothing in a header is encoded. */

@@ -34,10 +34,10 @@ export function createAssembler(source: SchemaSource, maxCharacters: number): (s
     const complete = joinDefinitions(root, findDefinition)
     const problem = findSchemaProblem(complete)
     if (problem !== undefined) refuseOperation(`its schema cannot be used: ${problem}`)
-    if (countCharacters(complete) <= maxCharacters) return { schema: complete, cut: undefined }
+    if (schemaLengthOf(complete) <= maxCharacters) return { schema: complete, cut: undefined }
     for (const cut of ['descriptions', 6, 5, 4, 3, 2] as const) {
       const shorter = cutSchema(complete, cut)
-      if (countCharacters(shorter) <= maxCharacters) return { schema: shorter, cut }
+      if (schemaLengthOf(shorter) <= maxCharacters) return { schema: shorter, cut }
     }
     return refuseOperation(`its schema has more than ${maxCharacters} characters on its first two levels`)
   }
@@ -116,7 +116,7 @@ function nameShared(uses: ReadonlyMap<string, number>): ReadonlyMap<string, stri
   return names
 }
 
-function countCharacters(schema: JsonObject): number {
+function schemaLengthOf(schema: JsonObject): number {
   return JSON.stringify(schema).length
 }
 

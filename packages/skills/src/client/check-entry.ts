@@ -13,7 +13,7 @@ export function checkEntry(value: JsonValue | undefined): Skill {
   if (typeof uri !== 'string') throw entryError('The entry of a skill', 'has no `uri`')
   if (!uri.endsWith(`/${skillFileName}`)) throw entryError(uri, `must be the URI of a ${skillFileName}`)
   if (!isFrontmatter(frontmatter)) throw entryError(uri, 'needs a `frontmatter` with a `name` and a `description`')
-  checkName(uri, frontmatter)
+  checkDirectoryName(uri, frontmatter)
   if (resources === 'dynamic') return { uri, frontmatter, resources }
   if (!isJsonArray(resources)) throw entryError(uri, 'must have `resources`: an array, or "dynamic"')
   const skill = { uri, frontmatter, resources: checkResources(resources, uri) }
@@ -21,7 +21,7 @@ export function checkEntry(value: JsonValue | undefined): Skill {
   return skill
 }
 
-function checkName(uri: string, { name }: SkillFrontmatter): void {
+function checkDirectoryName(uri: string, { name }: SkillFrontmatter): void {
   const directoryName = decodePathSegment(uri.split('/').at(-2) ?? '')
   if (directoryName !== name) throw entryError(uri, `must be in a directory with the name of the skill, "${name}"`)
 }

@@ -59,11 +59,11 @@ export function createSessionCalls(settings: LegacySettings, clock: Clock): Sess
         throw error
       })
     },
-    serve: (session, forwarded) => answerRequest(state, session, forwarded),
+    serve: (session, forwarded) => serveInSession(state, session, forwarded),
   }
 }
 
-async function answerRequest(
+async function serveInSession(
   state: CallsState,
   session: LegacySession,
   { request, call }: ForwardedRequest,

@@ -17,7 +17,7 @@ export function createHttpPort(options: Omit<HttpSession, 'revision' | 'sessionI
     send: (request, signal, handlers) => sendRequest(session, { request, signal, handlers }),
     notify: (message) => postToServer(session, message, { signal: session.http.closed }),
     listen: (signal, handlers) => listenToServer(session, signal, handlers),
-    end: (signal) => deleteSession(session, signal),
+    end: (signal) => sendDelete(session, signal),
     begin: (revision) => {
       session.revision = revision
     },
@@ -123,7 +123,7 @@ async function listenToServer(
   }
 }
 
-async function deleteSession(session: HttpSession, signal: AbortSignal): Promise<void> {
+async function sendDelete(session: HttpSession, signal: AbortSignal): Promise<void> {
   if (session.sessionId === undefined) return
   // Any status will do, for example 405 if the server does not let clients end sessions.
   const response = await session.http.send({
