@@ -4,11 +4,11 @@
  * @module @x/server/node
  */
 
+import { channel } from 'node:diagnostics_channel'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
+import type { ServerExtension } from '@x/exchange'
 import type { Load } from './shedding/shedding-options.ts'
-
-export { diagnostics } from './telemetry/diagnostics.ts'
 
 const histogramResolutionMs = 10
 const idleTimeoutMs = 2000
@@ -32,5 +32,22 @@ export function measureLoad(): () => Omit<Load, 'running'> {
     const eventLoopDelayMs = isFirstSample || Number.isNaN(mean) ? 0 : Math.max(0, mean / 1e6 - histogramResolutionMs)
     const { used_heap_size, heap_size_limit } = getHeapStatistics()
     return { eventLoopDelayMs, heapShare: used_heap_size / heap_size_limit }
+  }
+}
+
+/**
+ * Publishes a server's events to `node:diagnostics_channel`. A channel is named `x:` and the type of the event, such as
+ * `x:run`, and its messages are `ServerEvent` objects of `@x/exchange`. An event's `call` has the principal with its
+ * claims, so log members and not the whole event.
+ *
+ * @example
+ * const server = createServer({ ...definition, extensions: [diagnostics()] })
+ * subscribe('x:state_rejected', (event) => …)
+ */
+export function diagnostics(): ServerExtension<'diagnostics'> {
+  return {
+    extends: 'server',
+    name: 'diagnostics',
+    start: () => ({ observe: (event) => channel(`x:${event.type}`).publish(event) }),
   }
 }

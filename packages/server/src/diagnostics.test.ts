@@ -3,9 +3,9 @@ import type { ServerEvent } from '@x/exchange'
 import { randomKey, sealedState } from '@x/state-codec'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { createServer, tool } from '../index.ts'
-import { diagnostics } from '../node.ts'
-import { callTool, errorOf, resultOf } from '../testing/ask.ts'
+import { createServer, tool } from './index.ts'
+import { diagnostics } from './node.ts'
+import { callTool, errorOf, resultOf } from './testing/ask.ts'
 
 test('each event of a server is published to the channel of its type', async () => {
   const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
