@@ -1,5 +1,9 @@
 import {
   checkedNumber,
+  findJsonProblem,
+  isPlainObject,
+  type JsonProblem,
+  type JsonRules,
   type JsonValue,
   type OptionTable,
   platformRuntime,
@@ -8,8 +12,7 @@ import {
 } from '@x/core'
 import type { TokenContext, OpenOptions, SealOptions, CodecOptions } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
-import { checkJsonValue } from './check-json-value.ts'
-import { canonicalizeJson } from './canonical-json.ts'
+import { canonicalizeJson, maxDepth } from './canonical-json.ts'
 
 /** SHA-256 of a text's UTF-8 bytes, in Base64url. */
 export type DigestFunction = (text: string) => Promise<string> | string
@@ -65,6 +68,30 @@ export function createEnvelope(
   if (until <= at)
     throw new StateError('too_old', `The flow began ${at - since} ms ago; the limit is ${codecOptions.maxAgeMs}`)
   return { at, until, since, aud: checkAudience(context.audience) ?? codecOptions.audience, bind: bindingDigest, value }
+}
+
+const stateRules: JsonRules = { maxDepth, acceptsObject: isPlainObject }
+
+/**
+ * Rejects what `JSON.stringify` would change silently: a `Date`, a `Map`, `NaN`, a function.
+ *
+ * @throws StateUsageError with `not_json` and the path of the value.
+ */
+function checkJsonValue(value: unknown): void {
+  const problem = findJsonProblem(value, stateRules)
+  if (problem === undefined) return
+  const { path } = problem
+  const location = path.length === 0 ? 'The value' : `"${path.slice(0, 8).join('.').slice(0, 200)}"`
+  throw new StateUsageError(
+    'not_json',
+    `${location} is ${describeProblem(problem)}, which a state cannot carry: turn it into plain JSON`,
+  )
+}
+
+function describeProblem({ reason, value }: JsonProblem): string {
+  if (reason === 'too_deep') return `nested deeper than ${maxDepth} levels`
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'object' ? `a ${value?.constructor?.name ?? 'class instance'}` : typeof value
 }
 
 /**
