@@ -16,7 +16,7 @@ export {
 export { textFormats } from './client/elicitation-schema.ts'
 export { capabilityNamesOf } from './basic/missing-capabilities.ts'
 export { subscriptionIdOf } from './patterns/subscriptions.ts'
-export { loggingLevels, severityOf } from './basic/meta.ts'
+export { loggingLevels, metaIn, severityOf } from './basic/meta.ts'
 export { encodePieces, type MessagePieces } from './messages/encode-message.ts'
 export { parseBatch } from './messages/parse-message.ts'
 export { resolveReference, withoutRootReference } from './json-schema/schema-references.ts'

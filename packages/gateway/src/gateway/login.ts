@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 import { metaKeys } from '@x/schema'
-import { requestMetaIn } from '../hop/host-identity.ts'
+import { metaIn } from '@x/schema/internal'
 import { loginTool } from '../upstream/tool-rules.ts'
 import type { HostRequest } from './host-request.ts'
 import type { LoginRequired } from '../hop/upstream-error.ts'
@@ -27,7 +27,7 @@ export function createLoginResult(
 ): JsonObject {
   if (answer === 'declined') return createDeclinedResult(upstream)
   const message = `Log in to ${upstream} first`
-  const capabilities = requestMetaIn(request)[metaKeys.clientCapabilities]
+  const capabilities = metaIn(request.params)[metaKeys.clientCapabilities]
   const elicitation = isJsonObject(capabilities) ? capabilities['elicitation'] : undefined
   if (isJsonObject(elicitation) && elicitation['url'] !== undefined) {
     const question = {

@@ -1,5 +1,6 @@
 import { callerKeyOf, type Call, clientSessionKey } from '@x/exchange'
 import { isJsonObject, type JsonObject, metaKeys, type RpcRequest } from '@x/schema'
+import { metaIn } from '@x/schema/internal'
 import type { CallerCredential, UpstreamCaller } from './hop-options.ts'
 
 /** The host that sends a request. An older upstream receives a connection of its own for each host. */
@@ -26,7 +27,7 @@ export function identityOf(
   call: Pick<Call, 'principal' | 'context'>,
   { id, caller }: CallerCredential,
 ): HostIdentity {
-  const meta = requestMetaIn(request)
+  const meta = metaIn(request.params)
   const info = meta[metaKeys.clientInfo]
   const callerKey = callerKeyOf(call)
   const clientName = isJsonObject(info) ? info['name'] : undefined
@@ -41,7 +42,7 @@ export function servesHost(own: HostIdentity, { key, questions }: HostIdentity):
 }
 
 function questionsOf(request: RpcRequest): readonly string[] {
-  const capabilities = requestMetaIn(request)[metaKeys.clientCapabilities]
+  const capabilities = metaIn(request.params)[metaKeys.clientCapabilities]
   if (!isJsonObject(capabilities)) return []
   const { elicitation } = capabilities
   const modes = isJsonObject(elicitation) ? Object.keys(elicitation).map((mode) => `elicitation ${mode}`) : []
@@ -52,15 +53,10 @@ function questionsOf(request: RpcRequest): readonly string[] {
 /** The part of a request's `_meta` that describes its host. Only this is sent on to describe an upstream. */
 export function identityMetaIn(request: RpcRequest): JsonObject {
   const { protocolVersion, clientInfo, clientCapabilities } = metaKeys
-  const meta = requestMetaIn(request)
+  const meta = metaIn(request.params)
   return Object.fromEntries(
     [protocolVersion, clientInfo, clientCapabilities].flatMap((key) =>
       meta[key] === undefined ? [] : [[key, meta[key]]],
     ),
   )
-}
-
-export function requestMetaIn({ params }: RpcRequest): JsonObject {
-  const meta = params?.['_meta']
-  return isJsonObject(meta) ? meta : {}
 }

@@ -2,7 +2,7 @@ import type { Runtime } from '@x/core'
 import { type Call, callerKeyOf, callHeadersKey, clientSessionKey } from '@x/exchange'
 import { searchListKey } from '@x/exchange/internal'
 import type { JsonObject, RpcRequest } from '@x/schema'
-import { requestMetaIn } from '../hop/host-identity.ts'
+import { metaIn } from '@x/schema/internal'
 import type { CallerCredential } from '../hop/hop-options.ts'
 
 // limit: search of tools | ms | the age of a list of an upstream that a search reads | the list is read again
@@ -59,7 +59,7 @@ export class KeptLists {
 const ownMembers = new Set(['progressToken', 'traceparent', 'tracestate', 'baggage'])
 
 function listKeyOf(request: RpcRequest, call?: Call, credential?: CallerCredential): string {
-  const meta = Object.entries(requestMetaIn(request)).filter(([name]) => !ownMembers.has(name))
+  const meta = Object.entries(metaIn(request.params)).filter(([name]) => !ownMembers.has(name))
   const page = [request.method, request.params?.['cursor'], meta]
   if (call === undefined) return JSON.stringify(page)
   const { context } = call

@@ -11,6 +11,7 @@ import {
   type RpcNotification,
   type RpcRequest,
 } from '@x/schema'
+import { metaIn } from '@x/schema/internal'
 import { isTaskMessage } from './capabilities.ts'
 import type { LegacyRevision } from './revisions.ts'
 
@@ -103,12 +104,6 @@ export function createClientMeta(client: LegacyClient, level?: LoggingLevel): Js
 export function omitReservedMeta(meta: unknown): JsonObject {
   if (!isJsonObject(meta)) return {}
   return Object.fromEntries(Object.entries(meta).filter(([key]) => !modernMetaKeys.has(key)))
-}
-
-/** `_meta` of a message's params, or an empty object if there is none. */
-export function metaIn(params: JsonObject | undefined): JsonObject {
-  const meta = params?.['_meta']
-  return isJsonObject(meta) ? meta : {}
 }
 
 /** True if a message's params name a protocol version, as those of 2026-07-28 do (basic/versioning). */

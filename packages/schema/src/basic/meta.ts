@@ -1,6 +1,6 @@
 import { type ClientCapabilities, clientCapabilities } from './capabilities.ts'
 import { type Implementation, implementation } from './implementation.ts'
-import type { JsonObject } from '@x/core'
+import { isJsonObject, type JsonObject } from '@x/core'
 import { metaKeys } from './meta-keys.ts'
 import type { RequestId } from './rpc.ts'
 import { jsonObject, looseShape, optional, type Shape, shape, string, stringOrInteger, literal } from './shape.ts'
@@ -9,6 +9,12 @@ import { jsonObject, looseShape, optional, type Shape, shape, string, stringOrIn
 export type MetaObject = JsonObject
 
 export const metaObject: Shape<MetaObject> = jsonObject
+
+/** `_meta` of a message's params, or an empty object if there is none. */
+export function metaIn(params: JsonObject | undefined): JsonObject {
+  const meta = params?.['_meta']
+  return isJsonObject(meta) ? meta : {}
+}
 
 /** Pairs progress notifications with the request that asked for them (basic/patterns/progress). */
 export type ProgressToken = string | number

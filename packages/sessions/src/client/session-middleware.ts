@@ -1,5 +1,6 @@
 import { type Middleware, withHeader } from '@x/exchange'
 import { isJsonObject, type RpcRequest, type RpcResponse } from '@x/schema'
+import { metaIn } from '@x/schema/internal'
 import { readSessionMetadata, sessionHeader, sessionKey, sessionNotFoundCode } from '../session-metadata.ts'
 import { SessionError } from '../session-error.ts'
 import type { SessionRecord } from './session-state.ts'
@@ -27,8 +28,7 @@ export function createClientSessionMiddleware(record: SessionRecord, onStateChan
 
 function addSessionMetadata(request: RpcRequest, record: SessionRecord): RpcRequest {
   const { params = {} } = request
-  const meta = isJsonObject(params._meta) ? params._meta : {}
-  return { ...request, params: { ...params, _meta: { ...meta, [sessionKey]: record.metadata } } }
+  return { ...request, params: { ...params, _meta: { ...metaIn(params), [sessionKey]: record.metadata } } }
 }
 
 /** An error with another session id is about a session that this server has with another server. */

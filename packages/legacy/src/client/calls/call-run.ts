@@ -14,8 +14,8 @@ import {
   type WireError,
 } from '@x/schema'
 import { type CallingClient, callingClientKey } from '@x/exchange/internal'
-import { severityOf } from '@x/schema/internal'
-import { isExtensionNotification, metaIn } from '../../translate/request.ts'
+import { metaIn, severityOf } from '@x/schema/internal'
+import { isExtensionNotification } from '../../translate/request.ts'
 import type { LegacySettings } from '../options.ts'
 import { declaredCapabilitiesOf } from './capabilities.ts'
 import { createStatefulResponse, parseQuestion } from './question.ts'

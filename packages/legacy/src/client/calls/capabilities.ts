@@ -13,7 +13,8 @@ import {
 } from '@x/schema'
 import { notSentReason } from '@x/exchange/internal'
 import { isSentUndeclared, isTaskMessage } from '../../translate/capabilities.ts'
-import { isExtensionMethod, metaIn } from '../../translate/request.ts'
+import { metaIn } from '@x/schema/internal'
+import { isExtensionMethod } from '../../translate/request.ts'
 import type { LegacyServerPeer } from '../options.ts'
 
 /** What a request of 2026-07-28 declares for its client. */

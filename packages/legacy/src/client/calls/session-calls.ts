@@ -11,8 +11,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { severityOf } from '@x/schema/internal'
-import { metaIn } from '../../translate/request.ts'
+import { metaIn, severityOf } from '@x/schema/internal'
 import type { LegacySettings } from '../options.ts'
 import { CallRun } from './call-run.ts'
 import { createDiscoverResult, findUnsentMethodError } from './capabilities.ts'

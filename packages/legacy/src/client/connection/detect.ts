@@ -10,7 +10,7 @@ import {
 } from '@x/schema'
 import { discoverProbe, supportsDiscover } from '@x/exchange/internal'
 import { legacyRevisions } from '../../translate/revisions.ts'
-import { metaIn } from '../../translate/request.ts'
+import { metaIn } from '@x/schema/internal'
 
 /** What the first request must know of the server's revision. */
 export type ServerRevision = '2026-07-28' | 'older'

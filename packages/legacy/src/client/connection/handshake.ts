@@ -13,7 +13,7 @@ import {
 } from '@x/schema'
 import { pickShared } from '../../translate/capabilities.ts'
 import { findRevision, type LegacyRevision, legacyRevisions } from '../../translate/revisions.ts'
-import { metaIn } from '../../translate/request.ts'
+import { metaIn } from '@x/schema/internal'
 import { canBeAsked, declaredCapabilitiesOf } from '../calls/capabilities.ts'
 import type { LegacyServerPeer } from '../options.ts'
 

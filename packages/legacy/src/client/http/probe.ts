@@ -10,7 +10,7 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { HttpError, isHttpError } from '@x/transport-http/client'
-import { metaIn } from '../../translate/request.ts'
+import { metaIn } from '@x/schema/internal'
 import { LegacyError } from '../calls/legacy-error.ts'
 import type { HttpSession, SentRequest } from './http-session.ts'
 import { readFailure, readRpcResponse } from './read-response.ts'
