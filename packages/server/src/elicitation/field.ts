@@ -1,6 +1,7 @@
 import { quoteText } from '@x/core'
 import { DefinitionError } from '@x/exchange'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import { jsonPointerOf } from '../json-schema/compile-schema.ts'
 
 /** A part of a form's schema, and where it is. */
 export interface Field {
@@ -164,13 +165,8 @@ export function definitionsOf(root: JsonObject): ReadonlyMap<string, JsonObject>
   for (const keyword of ['$defs', 'definitions']) {
     const namedSchemas = root[keyword]
     for (const [name, schema] of Object.entries(isJsonObject(namedSchemas) ? namedSchemas : {})) {
-      if (isJsonObject(schema)) definitions.set(`#/${keyword}/${escapePointerSegment(name)}`, schema)
+      if (isJsonObject(schema)) definitions.set(`#/${keyword}${jsonPointerOf([name])}`, schema)
     }
   }
   return definitions
-}
-
-/** RFC 6901. */
-function escapePointerSegment(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }

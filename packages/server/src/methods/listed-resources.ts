@@ -1,6 +1,7 @@
-import type { CacheScope, JsonObject, JsonValue, PaginatedRequestParams, Resource as ListedResource } from '@x/schema'
+import type { JsonObject, JsonValue, PaginatedRequestParams, Resource as ListedResource } from '@x/schema'
 import { encodeCursor, isVisible, type CompiledTemplate, mergeResultMeta, readPage } from '../compile/catalog.ts'
 import { listTemplateResources } from '../compile/compile-resource.ts'
+import type { ResourcePage } from '../definitions/resource.ts'
 import { matchUriTemplate } from '../definitions/uri-template.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import type { ServedRequest } from '../replay/served-request.ts'
@@ -15,15 +16,8 @@ import { logContextOf, reportServerError } from '../request/report.ts'
 interface ListSource {
   readonly cursor: string
   readonly name: string
-  list(authorCursor: string | undefined): Awaitable<SourcePage>
+  list(authorCursor: string | undefined): Awaitable<ResourcePage>
   toEntry(resource: ListedResource): JsonObject
-}
-
-interface SourcePage {
-  readonly resources: readonly ListedResource[]
-  readonly nextCursor?: string | undefined
-  readonly ttlMs?: number | undefined
-  readonly cacheScope?: CacheScope | undefined
 }
 
 /** A page of the resources that the caller may read (server/resources, listing resources). */
@@ -81,7 +75,7 @@ function toFrozenEntry(resource: ListedResource): JsonObject {
   return freezeJsonObject(resource, uri)
 }
 
-const maxSourcePages = 20
+const maxResourcePages = 20
 
 interface SourcePosition {
   readonly source: ListSource
@@ -131,7 +125,7 @@ interface FillOptions {
  */
 async function fillPage(fixedPage: JsonObject, options: FillOptions): Promise<JsonObject> {
   const { catalog } = options.request
-  const { resources, pages, next } = await readSourcePages(fixedPage, options)
+  const { resources, pages, next } = await readResourcePages(fixedPage, options)
   const meta = mergeResultMeta(undefined, catalog)
   const result = {
     resultType: 'complete',
@@ -143,16 +137,16 @@ async function fillPage(fixedPage: JsonObject, options: FillOptions): Promise<Js
   return withCallerCacheScope(result, options.request)
 }
 
-async function readSourcePages(fixedPage: JsonObject, options: FillOptions) {
+async function readResourcePages(fixedPage: JsonObject, options: FillOptions) {
   const { position, sources, request } = options
   const resources: JsonValue[] = Array.isArray(fixedPage['resources']) ? [...fixedPage['resources']] : []
   // An empty page is left out, because its caching hints say nothing about the entries that follow.
   const pages = resources.length === 0 ? [] : [fixedPage]
   let next: SourcePosition | undefined = position
-  for (let count = 0; next !== undefined && count < maxSourcePages; count++) {
+  for (let count = 0; next !== undefined && count < maxResourcePages; count++) {
     if (count > 0 && resources.length >= request.catalog.resources.options.pageSize) break
     const { source }: SourcePosition = next
-    const listed: SourcePage | undefined = await readSourcePage(next, resources.length > 0)
+    const listed: ResourcePage | undefined = await readResourcePage(next, resources.length > 0)
     if (listed === undefined) break
     resources.push(...listed.resources.flatMap((resource) => toListEntries(resource, source, request)))
     pages.push({ ttlMs: listed.ttlMs ?? 0, cacheScope: listed.cacheScope ?? 'private' })
@@ -173,10 +167,10 @@ function joinCacheHints(pages: readonly JsonObject[]): JsonObject {
  * Reads one page of a source. If that fails while the joined page has entries, it is undefined: the joined page ends
  * here, and the client gets the error when it requests the next one.
  */
-async function readSourcePage(
+async function readResourcePage(
   { source, authorCursor }: SourcePosition,
   hasEntries: boolean,
-): Promise<SourcePage | undefined> {
+): Promise<ResourcePage | undefined> {
   try {
     return await source.list(authorCursor)
   } catch (error) {
@@ -187,7 +181,7 @@ async function readSourcePage(
 
 function nextPosition(
   { source }: SourcePosition,
-  { nextCursor }: SourcePage,
+  { nextCursor }: ResourcePage,
   sources: readonly ListSource[],
 ): SourcePosition | undefined {
   if (nextCursor !== undefined) return { source, authorCursor: nextCursor }
