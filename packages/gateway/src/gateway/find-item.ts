@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 import type { Upstream, UpstreamAnswer } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
+import { createRelatedRequest } from '../hop/host-identity.ts'
 import { encodeName, mayHaveDigest } from '../names/names.ts'
 import { loginNeededError, noAnswerError } from '../hop/upstream-error.ts'
 
@@ -52,11 +53,10 @@ async function* readItems(
   { upstream, items }: UpstreamList,
   { request, call }: HostRequest,
 ): AsyncGenerator<JsonObject, void> {
-  const { _meta } = request.params ?? {}
   let cursor: JsonObject = {}
   for (let count = 0; count < maxPages; count += 1) {
-    const params = { ...cursor, ...(isJsonObject(_meta) && { _meta }) }
-    const page = requirePage(await upstream.ask({ ...request, method: `${items}/list`, params }, call), upstream)
+    const answer = await upstream.ask(createRelatedRequest(request, `${items}/list`, cursor), call)
+    const page = requirePage(answer, upstream)
     const { [items]: found, nextCursor } = page
     for (const item of Array.isArray(found) ? found : []) if (isJsonObject(item)) yield item
     if (typeof nextCursor !== 'string') return

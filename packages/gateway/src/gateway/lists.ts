@@ -2,6 +2,7 @@ import { isCancelled, isJsonObject, type JsonObject } from '@x/core'
 import { createLoginTool } from './login.ts'
 import type { Upstream, UpstreamAnswer } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
+import { createRelatedRequest } from '../hop/host-identity.ts'
 import { encodeName, isToolName } from '../names/names.ts'
 import { type UpstreamCursor, invalidCursorError } from '../names/state.ts'
 import { rewriteSkill, rewriteUiMeta, rewriteUri } from '../names/rewrite.ts'
@@ -90,7 +91,7 @@ async function askForPages({
   call,
   parts,
 }: HostRequest): Promise<readonly { readonly upstream: Upstream; readonly answer: Promise<UpstreamAnswer> }[]> {
-  const { cursor: sealed, _meta } = request.params ?? {}
+  const { cursor: sealed } = request.params ?? {}
   const start = typeof sealed === 'string' ? await parts.state.openCursor(sealed, request.method, call) : undefined
   const upstreams = Array.from(parts.upstreams.values())
   const first = start === undefined ? 0 : upstreams.findIndex(({ name }) => name === start.upstream)
@@ -98,8 +99,7 @@ async function askForPages({
   if (first < 0) throw invalidCursorError()
   return upstreams.slice(first).map((upstream, index) => {
     const cursor = index === 0 && start?.cursor !== undefined ? { cursor: start.cursor } : {}
-    const params = { ...cursor, ...(isJsonObject(_meta) && { _meta }) }
-    return { upstream, answer: upstream.ask({ ...request, params }, call) }
+    return { upstream, answer: upstream.ask(createRelatedRequest(request, request.method, cursor), call) }
   })
 }
 

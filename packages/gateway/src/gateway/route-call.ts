@@ -5,6 +5,7 @@ import { errorCodes, metaKeys, type RpcRequest, type RpcResponse } from '@x/sche
 import { createLoggedInResult, createLoginResult, type LoginAnswer, takeLoginAnswer } from './login.ts'
 import { isAway, type Upstream } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
+import { createRelatedRequest } from '../hop/host-identity.ts'
 import type { Route, Target } from './routes.ts'
 import type { TaggedState } from '../names/state.ts'
 import { findNeededLogin, lostCallError, noAnswerError } from '../hop/upstream-error.ts'
@@ -37,9 +38,7 @@ export async function routeCall(route: Route, host: HostRequest): Promise<RpcRes
 /** Answers a call of the gateway's own tool: whether the login is valid shows in a list of the upstream. */
 async function checkLogin(host: HostRequest, upstream: Upstream, answer: LoginAnswer): Promise<JsonObject> {
   const { request, call } = host
-  const { _meta } = request.params ?? {}
-  const params = isJsonObject(_meta) ? { _meta } : {}
-  const listed = await upstream.ask({ ...request, method: 'tools/list', params }, call)
+  const listed = await upstream.ask(createRelatedRequest(request, 'tools/list'), call)
   if ('login' in listed) return createLoginResult(upstream.name, listed.login, { host, answer })
   if (isAway(listed)) throw noAnswerError(upstream.name, { begun: false, cause: upstream.states.source.state.reason })
   return createLoggedInResult(upstream.name)

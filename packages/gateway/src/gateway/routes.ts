@@ -5,6 +5,7 @@ import { createLoginTool } from './login.ts'
 import { loginTool } from '../upstream/tool-rules.ts'
 import { isAway, type Upstream, type UpstreamAnswer } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
+import { createRelatedRequest } from '../hop/host-identity.ts'
 import { decodeName, isToolName, type PrefixedName } from '../names/names.ts'
 import {
   rewriteContent,
@@ -117,8 +118,7 @@ async function findTaskTarget({ request, call, parts }: HostRequest): Promise<Ta
 
 /** Sessions of the data layer name no upstream, so only one upstream can have them. */
 async function findSessions({ request, call, parts }: HostRequest): Promise<Target> {
-  const { _meta } = request.params ?? {}
-  const discover = { ...request, method: 'server/discover', params: isJsonObject(_meta) ? { _meta } : {} }
+  const discover = createRelatedRequest(request, 'server/discover')
   const upstreams = Array.from(parts.upstreams.values())
   const answers = await Promise.all(upstreams.map((upstream) => upstream.ask(discover, call)))
   const [upstream, ...others] = upstreams.filter((_, index) => hasSessions(answers[index]))

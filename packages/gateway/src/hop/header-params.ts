@@ -11,6 +11,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
+import { createRelatedRequest } from './host-identity.ts'
 
 /** Names come from hosts, which may invent any number. */
 const maxRememberedTools = 1000
@@ -78,11 +79,10 @@ async function findHeaderParams(
   request: RpcRequest,
   call: Call,
 ): Promise<readonly HeaderParam[] | undefined> {
-  const { name, _meta } = request.params ?? {}
+  const { name } = request.params ?? {}
   let cursor: JsonObject = {}
   for (let page = 0; page < maxPages; page += 1) {
-    const params = { ...cursor, ...(isJsonObject(_meta) && { _meta }) }
-    const response = await exchange({ ...request, method: 'tools/list', params }, call)
+    const response = await exchange(createRelatedRequest(request, 'tools/list', cursor), call)
     if ('error' in response) return undefined
     const { tools, nextCursor } = response.result
     const tool = Array.isArray(tools) ? tools.find((each) => isJsonObject(each) && each['name'] === name) : undefined

@@ -60,3 +60,9 @@ export function identityMetaIn(request: RpcRequest): JsonObject {
     ),
   )
 }
+
+/** Makes another request in the name of the same host. Of the params it has the `_meta` alone, beside a cursor. */
+export function createRelatedRequest(request: RpcRequest, method: string, cursor: JsonObject = {}): RpcRequest {
+  const { _meta } = request.params ?? {}
+  return { ...request, method, params: { ...cursor, ...(isJsonObject(_meta) && { _meta }) } }
+}
