@@ -35,6 +35,7 @@ export {
   isJsonArray,
   isJsonObject,
   isPlainObject,
+  isReadonlyArray,
   type JsonArray,
   type JsonCopyRules,
   type JsonObject,

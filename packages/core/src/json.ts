@@ -19,6 +19,11 @@ export function isJsonArray(value: JsonValue | undefined): value is JsonArray {
   return Array.isArray(value)
 }
 
+/** Unlike `Array.isArray`, it narrows the type to a readonly array. */
+export function isReadonlyArray<T>(value: T): value is Extract<T, readonly unknown[]> {
+  return Array.isArray(value)
+}
+
 /** Undefined for a text that is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {

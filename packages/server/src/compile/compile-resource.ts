@@ -1,5 +1,5 @@
+import { isReadonlyArray } from '@x/core'
 import { DefinitionError } from '@x/exchange'
-import type { Resource as ListedResource } from '@x/schema'
 import type { CompiledResource, CompiledTemplate } from './catalog.ts'
 import { compileCacheHints, compileCompleters, compileEntry } from './compile-entry.ts'
 import { resourceMembers, templateMembers, toListedMembers } from './listed-members.ts'
@@ -87,11 +87,7 @@ export async function listTemplateResources(
   cursor: string | undefined,
 ): Promise<ResourcePage> {
   const listReturn = (await definition.list?.(ctx, cursor)) ?? []
-  return isResourceList(listReturn) ? { resources: listReturn } : listReturn
-}
-
-function isResourceList(listReturn: ResourcePage | readonly ListedResource[]): listReturn is readonly ListedResource[] {
-  return Array.isArray(listReturn)
+  return isReadonlyArray(listReturn) ? { resources: listReturn } : listReturn
 }
 
 const maxCompletionPages = 20

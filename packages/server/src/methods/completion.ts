@@ -1,4 +1,4 @@
-import { quoteText } from '@x/core'
+import { isReadonlyArray, quoteText } from '@x/core'
 import { type CompleteRequestParams, type CompleteResult, errorCodes, McpError } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledPrompt, type CompiledTemplate, findVisibleEntry } from '../compile/catalog.ts'
@@ -49,7 +49,7 @@ function completersFor(
 }
 
 function toCompletionResult(suggestions: readonly string[] | Completion, { catalog }: ServedRequest): CompleteResult {
-  const { values, total, hasMore } = isValueList(suggestions)
+  const { values, total, hasMore } = isReadonlyArray(suggestions)
     ? { values: suggestions, total: suggestions.length }
     : suggestions
   const hasMoreValues = hasMore ?? (values.length > maxCompletionValues || (total ?? 0) > values.length)
@@ -62,10 +62,6 @@ function toCompletionResult(suggestions: readonly string[] | Completion, { catal
     },
     _meta: catalog.resultMeta,
   }
-}
-
-function isValueList(suggestions: readonly string[] | Completion): suggestions is readonly string[] {
-  return Array.isArray(suggestions)
 }
 
 function invalidCompletionError(message: string): McpError {

@@ -1,4 +1,4 @@
-import { quoteText } from '@x/core'
+import { isReadonlyArray, quoteText } from '@x/core'
 import {
   errorCodes,
   type GetPromptRequestParams,
@@ -71,12 +71,8 @@ function toPromptResult(
 
 function toPromptContent(promptReturn: PromptReturn): PromptContent {
   if (typeof promptReturn === 'string') return { messages: [userMessage({ type: 'text', text: promptReturn })] }
-  if (isMessageList(promptReturn)) return { messages: promptReturn }
+  if (isReadonlyArray(promptReturn)) return { messages: promptReturn }
   return 'messages' in promptReturn ? promptReturn : { messages: [userMessage(promptReturn)] }
-}
-
-function isMessageList(promptReturn: PromptReturn): promptReturn is readonly PromptMessage[] {
-  return Array.isArray(promptReturn)
 }
 
 function userMessage(content: PromptMessage['content']): PromptMessage {

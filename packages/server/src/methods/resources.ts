@@ -1,4 +1,4 @@
-import { encodeBase64 } from '@x/core'
+import { encodeBase64, isReadonlyArray } from '@x/core'
 import type {
   BlobResourceContents,
   JsonObject,
@@ -101,12 +101,8 @@ function toResourceResult(resourceReturn: ResourceReturn, { uri, resource, reque
 function toResourceContent(resourceReturn: ResourceReturn): ResourceReadContent {
   if (typeof resourceReturn === 'string') return { contents: [{ text: resourceReturn }] }
   if (resourceReturn instanceof Uint8Array) return { contents: [{ blob: resourceReturn }] }
-  if (isPartList(resourceReturn)) return { contents: resourceReturn }
+  if (isReadonlyArray(resourceReturn)) return { contents: resourceReturn }
   return 'contents' in resourceReturn ? resourceReturn : { contents: [resourceReturn] }
-}
-
-function isPartList(resourceReturn: ResourceReturn): resourceReturn is readonly ResourcePart[] {
-  return Array.isArray(resourceReturn)
 }
 
 function encodePart(

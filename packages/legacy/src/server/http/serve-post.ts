@@ -1,4 +1,4 @@
-import { isLimitError, randomId } from '@x/core'
+import { isLimitError, isReadonlyArray, randomId } from '@x/core'
 import {
   encodeMessage,
   errorCodes,
@@ -41,7 +41,7 @@ export async function servePost(view: HttpPeer['view'], http: HttpDeps): Promise
   if (body === undefined) return false
   // Lets go of the text: a call may wait for minutes, and its arguments are parsed already.
   view.bodyText = ''
-  if (isBatch(body)) return serveBatch(body, view, http)
+  if (isReadonlyArray(body)) return serveBatch(body, view, http)
   // basic/versioning: a message that names its version in `_meta` is served as 2026-07-28, and its headers and method
   // do not matter.
   if ('method' in body && hasProtocolVersion(body.params)) return false
@@ -81,20 +81,17 @@ function createStreamIdFor({ session }: HttpPeer): string | Promise<string> {
 
 const noWaiterMessage = 'No call waits for this response here'
 
-type PostBody = RpcMessage | readonly (RpcMessage | McpError)[]
-
 /** Undefined for a malformed body, so that the transport rejects it. */
-function parseBody({ bodyText, limits }: HttpPeer['view']): PostBody | undefined {
+function parseBody({
+  bodyText,
+  limits,
+}: HttpPeer['view']): RpcMessage | readonly (RpcMessage | McpError)[] | undefined {
   try {
     return parseBatch(bodyText, maxBatchLength, limits.bounds) ?? parseMessage(bodyText, limits.bounds)
   } catch (error) {
     if (isMcpError(error)) return undefined
     throw error
   }
-}
-
-function isBatch(body: PostBody): body is readonly (RpcMessage | McpError)[] {
-  return Array.isArray(body)
 }
 
 async function serveInitialize(
