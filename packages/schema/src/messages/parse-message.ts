@@ -64,6 +64,16 @@ export function parseRequestOrNotification(text: string, bounds?: ParseBounds): 
   throw new McpError(errorCodes.invalidRequest, 'The message is a response; only requests and notifications come here')
 }
 
+/** Undefined for a text that is no error response. */
+export function findErrorResponse(text: string, bounds: ParseBounds): RpcError | undefined {
+  try {
+    const message = parseMessage(text, bounds)
+    return isErrorResponse(message) ? message : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Id of the request that {@link parseMessage} rejected with this error. Undefined if the id could not be read. */
 export function rejectedRequestIdOf(error: unknown): RequestId | undefined {
   return typeof error === 'object' && error !== null ? idsByError.get(error) : undefined

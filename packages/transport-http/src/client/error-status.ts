@@ -1,4 +1,5 @@
-import { isErrorResponse, parseMessage, type RpcResponse } from '@x/schema'
+import type { RpcResponse } from '@x/schema'
+import { findErrorResponse } from '@x/schema/internal'
 import { HttpError } from './http-error.ts'
 import { readText, requireMatchingId, type ReplyContext } from './read-text.ts'
 import type { IncomingResponse } from './sender.ts'
@@ -16,7 +17,7 @@ export async function readErrorReply(
   context: ReplyContext,
 ): Promise<RpcResponse> {
   const text = await readStatusText(incomingResponse, mediaType, context)
-  const response = mediaType === 'application/json' ? parseRejection(text, context) : undefined
+  const response = mediaType === 'application/json' ? findErrorResponse(text, context.bounds) : undefined
   if (response) return requireMatchingId(response, context)
   throw buildStatusError(incomingResponse, text, context)
 }
@@ -65,15 +66,6 @@ async function readStatusText(
   } catch {
     // Even if the body cannot be read, the error has the status.
     return ''
-  }
-}
-
-function parseRejection(text: string, { bounds }: ReplyContext): RpcResponse | undefined {
-  try {
-    const message = parseMessage(text, bounds)
-    return isErrorResponse(message) ? message : undefined
-  } catch {
-    return undefined
   }
 }
 

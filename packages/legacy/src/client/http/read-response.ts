@@ -1,4 +1,5 @@
-import { isErrorResponse, parseMessage, type ParseBounds, type RpcError, type RpcResponse } from '@x/schema'
+import type { ParseBounds, RpcError, RpcResponse } from '@x/schema'
+import { findErrorResponse } from '@x/schema/internal'
 import { type HttpClientResponse, HttpError } from '@x/transport-http/client'
 import { LegacyError } from '../calls/legacy-error.ts'
 import { type HttpSession, isSuccessStatus, originOf, postToServer, type SentRequest } from './http-session.ts'
@@ -132,16 +133,7 @@ export async function readFailure(
   const excerpt = text.slice(0, 200).replaceAll(/[\p{Cc}\s]+/gu, ' ')
   const message = `the server answered ${status}${excerpt === '' ? '' : `: ${excerpt}`}`
   return {
-    rpcError: parseRpcError(text, bounds),
+    rpcError: findErrorResponse(text, bounds),
     error: new HttpError('status', message, { origin: '', status, excerpt }),
-  }
-}
-
-function parseRpcError(text: string, bounds: ParseBounds): RpcError | undefined {
-  try {
-    const message = parseMessage(text, bounds)
-    return isErrorResponse(message) ? message : undefined
-  } catch {
-    return undefined
   }
 }
