@@ -102,10 +102,11 @@ function startSubscription(
   if (isCancelled(call)) throw call.signal.reason
   rejectExpiredToken(call.principal?.expiresAt, hub.wallClock())
   const stream = createStream(hub, subscription, finish)
-  // Once acknowledged, no change may be lost, so the bus must listen first.
+  // Once acknowledged, no change may be lost, so the bus must listen first. If it fails, which is logged there, no handler
+  // has run, so the client may send the request again.
   hub.busSubscription.acquire().then(
     () => acknowledgeStream(hub, stream, filter),
-    (cause: unknown) => endStream(hub, stream, { reason: 'error', error: subscriptionUnavailableError(cause) }),
+    (cause: unknown) => endStream(hub, stream, { reason: 'error', error: unavailableError({ begun: false, cause }) }),
   )
 }
 
@@ -130,12 +131,4 @@ function rejectExpiredToken(expiresAt: number | undefined, now: number): void {
     errorCodes.invalidRequest,
     'The credentials of this request have expired: renew them, and listen again',
   )
-}
-
-/**
- * For the peer when the bus fails; the failure itself is logged. No handler ran, so the peer may send the request
- * again.
- */
-function subscriptionUnavailableError(cause: unknown): McpError {
-  return unavailableError({ begun: false, cause })
 }
