@@ -31,7 +31,7 @@ interface InputRequestBatch {
  * ended. If the server's store loses an accepted answer, it is sent again without asking.
  */
 export function createInputResponder(task: OpenTask, { options, onFailure }: InputResponderContext): InputResponder {
-  const { requestTracker } = task
+  const { host, tool, requestTracker } = task
   const batches = new Set<InputRequestBatch>()
   let openKeys: ReadonlySet<string> = new Set()
 
@@ -39,7 +39,8 @@ export function createInputResponder(task: OpenTask, { options, onFailure }: Inp
     const { requests, round, controller } = batch
     try {
       const callOptions = { ...options, signal: controller.signal }
-      const responses = await askHost(task, { requests, round }, callOptions)
+      const input = { name: tool, inputRequests: Object.fromEntries(requests), round }
+      const responses = await host.answerInput(input, callOptions)
       controller.signal.throwIfAborted()
       const openResponses = Object.entries(responses).filter(([key]) => openKeys.has(key))
       if (openResponses.length > 0) await sendAnswers(task, Object.fromEntries(openResponses), callOptions)
@@ -102,14 +103,6 @@ async function sendLostAnswers(
 /** A state's open requests, by key. */
 export function openRequestsOf(state: DetailedTask): InputRequests {
   return state.status === 'input_required' ? state.inputRequests : {}
-}
-
-function askHost(
-  { host, tool }: OpenTask,
-  { requests, round }: Pick<InputRequestBatch, 'requests' | 'round'>,
-  options: CallOptions,
-): Promise<InputResponses> {
-  return host.answerInput({ name: tool, inputRequests: Object.fromEntries(requests), round }, options)
 }
 
 /**

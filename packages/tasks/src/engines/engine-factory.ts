@@ -1,9 +1,7 @@
 import type { Log } from '@x/core'
 import type { TaskEngine } from './engine.ts'
-import { createLazyEngine } from './lazy-engine.ts'
+import { createLazyEngine, defaultLeaseMs } from './lazy-engine.ts'
 import { memoryEngine } from './memory-engine.ts'
-
-const leaseMs = 10_000
 
 /**
  * Finds the engine for a store address by its scheme. The code is loaded when it is first used. Throws `RangeError` for
@@ -11,27 +9,21 @@ const leaseMs = 10_000
  */
 export function engineFactoryFor(store: string): (log: Log) => TaskEngine {
   if (store === 'memory:') return () => memoryEngine()
-  if (/^postgres(?:ql)?:\/\//.test(store)) {
-    return (log) =>
-      createLazyEngine(leaseMs, async () =>
-        (await import('./postgres/postgres-engine.ts')).postgresEngine(store, { leaseMs, log }),
-      )
-  }
-  if (/^rediss?:\/\//.test(store)) {
-    return (log) =>
-      createLazyEngine(leaseMs, async () =>
-        (await import('./redis/redis-engine.ts')).redisEngine(store, { leaseMs, log }),
-      )
-  }
+  if (/^postgres(?:ql)?:\/\//.test(store))
+    return openLazily(async (options) => (await import('./postgres/postgres-engine.ts')).postgresEngine(store, options))
+  if (/^rediss?:\/\//.test(store))
+    return openLazily(async (options) => (await import('./redis/redis-engine.ts')).redisEngine(store, options))
   const folder = /^pglite:(.+)$/.exec(store)?.[1]
-  if (folder !== undefined) {
-    return (log) =>
-      createLazyEngine(leaseMs, async () =>
-        (await import('./pglite/pglite-engine.ts')).pgliteEngine(folder, { leaseMs, log }),
-      )
-  }
+  if (folder !== undefined)
+    return openLazily(async (options) => (await import('./pglite/pglite-engine.ts')).pgliteEngine(folder, options))
   const scheme = /^[a-z]{1,20}:/i.exec(store)?.[0] ?? 'none'
   throw new RangeError(
     `store has the scheme ${scheme}; write "memory:", "pglite:" and a folder, or a URL that begins with "postgres://" or "redis://"`,
   )
+}
+
+function openLazily(
+  open: (options: { readonly leaseMs: number; readonly log: Log }) => Promise<TaskEngine>,
+): (log: Log) => TaskEngine {
+  return (log) => createLazyEngine(defaultLeaseMs, () => open({ leaseMs: defaultLeaseMs, log }))
 }

@@ -1,6 +1,9 @@
 import { type ChangeBus, isMissingModuleError, memoryBus } from '@x/core'
 import type { TaskEngine } from './engine.ts'
 
+/** Milliseconds for which a claim is valid. */
+export const defaultLeaseMs = 10_000
+
 /**
  * Opens an engine with its first call. If that fails, the next call tries again, except if a package is missing. After
  * `close` every call rejects.

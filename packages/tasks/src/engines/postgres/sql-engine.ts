@@ -8,7 +8,7 @@ import {
   type ResolvedOptions,
 } from '@x/core'
 import type { EngineListener, TaskEngine } from '../engine.ts'
-import { createLazyEngine } from '../lazy-engine.ts'
+import { createLazyEngine, defaultLeaseMs } from '../lazy-engine.ts'
 import { claimTasks, listDueTasks } from './claim-tasks.ts'
 import { insertNewTask } from './create-task.ts'
 import { cancelTopic, createEngineNotifications, createListenerSet, workTopic } from '../engine-notifications.ts'
@@ -31,7 +31,7 @@ export interface SqlEngineOptions {
 
 export const sqlOptionTable = {
   schema: 'mcp_tasks',
-  leaseMs: 10_000,
+  leaseMs: defaultLeaseMs,
   log: undefined,
 } satisfies OptionTable<SqlEngineOptions>
 

@@ -12,7 +12,7 @@ import {
 import { encodeChange, redisBus, type RedisClient } from '@x/core/redis'
 import type { TaskEngine } from '../engine.ts'
 import { cancelTopic, createEngineNotifications, createListenerSet, workTopic } from '../engine-notifications.ts'
-import { createLazyEngine } from '../lazy-engine.ts'
+import { createLazyEngine, defaultLeaseMs } from '../lazy-engine.ts'
 import { createRedisRequests, type RunScript } from './redis-requests.ts'
 
 /** Options of {@link redisEngine}. */
@@ -33,7 +33,7 @@ export interface RedisEngineOptions {
 
 const engineOptionTable = {
   prefix: '{mcp-tasks}:',
-  leaseMs: 10_000,
+  leaseMs: defaultLeaseMs,
   timeoutMs: 10_000,
   log: undefined,
 } satisfies OptionTable<RedisEngineOptions>
