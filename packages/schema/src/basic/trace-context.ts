@@ -38,7 +38,10 @@ const maxTracestateLength = 32 * 520
 function isTracestate(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > maxTracestateLength) return false
   const keys = new Set<string>()
-  const members = value.split(',').map(trimBlanks).filter(isNotEmpty)
+  const members = value
+    .split(',')
+    .map(trimBlanks)
+    .filter((member) => member !== '')
   for (const member of members) {
     const [key, text] = splitPair(member)
     if (keys.has(key) || !tracestateKeyPattern.test(key) || !tracestateValuePattern.test(text)) return false
@@ -78,8 +81,4 @@ function trimBlanks(text: string): string {
 
 function isBlank(codeUnit: number): boolean {
   return codeUnit === 0x20 || codeUnit === 0x09
-}
-
-function isNotEmpty(text: string): boolean {
-  return text !== ''
 }

@@ -2,7 +2,7 @@ import type { NewTask, TaskRow } from '../engine.ts'
 import { toStoredText } from '../stored-values.ts'
 import type { SqlRow } from './sql-database.ts'
 import { notifyWorkAfter, timeFromNowSql, type SqlStore } from './sql-store.ts'
-import { rowColumns, taskRowOf } from './task-rows.ts'
+import { textToColumn, rowColumns, taskRowOf } from './task-rows.ts'
 
 /** Inserts a task under a shared lock or, if that finds no room, under an exclusive one. `full` if there is no room. */
 export async function insertNewTask(store: SqlStore, task: NewTask): Promise<TaskRow | 'full'> {
@@ -41,7 +41,7 @@ async function insertTask(
       toStoredText(task.id),
       toStoredText(task.caller),
       JSON.stringify(task.payload),
-      storedStatusMessage(task),
+      textToColumn(task.statusMessage),
       task.lifetimeMs,
       task.callerLimit,
       toStoredText(task.owner),
@@ -53,8 +53,4 @@ async function insertTask(
   if (row?.['has_room'] !== true) return undefined
   if (row['id'] !== null) return row
   throw new Error(`The task ${JSON.stringify(task.id)} exists already: create another id`)
-}
-
-function storedStatusMessage({ statusMessage }: NewTask): string | null {
-  return statusMessage === undefined ? null : toStoredText(statusMessage)
 }

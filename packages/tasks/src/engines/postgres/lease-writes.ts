@@ -10,7 +10,7 @@ import {
   prolongedExpirySql,
   type SqlStore,
 } from './sql-store.ts'
-import { hashEntryName } from './task-rows.ts'
+import { hashEntryName, textToColumn } from './task-rows.ts'
 
 const leaseCondition = `id = $1 AND token = $2 AND leased AND ${notExpiredCondition}`
 
@@ -101,8 +101,8 @@ export function createFinishTaskSql({ tables }: SqlStore, whereSql: string, plac
 
 /** In order: status, outcome, status message, lifetime and progress. */
 export function createFinishTaskValues({ outcome, statusMessage, progress, lifetimeMs }: TaskEnd): readonly unknown[] {
-  const message = statusMessage === undefined ? null : toStoredText(statusMessage)
-  return [outcome.status, JSON.stringify(outcome), message, lifetimeMs, progress ? JSON.stringify(progress) : null]
+  const progressJson = progress ? JSON.stringify(progress) : null
+  return [outcome.status, JSON.stringify(outcome), textToColumn(statusMessage), lifetimeMs, progressJson]
 }
 
 interface ProgressSqlExtras {
@@ -140,13 +140,12 @@ function createProgressSql({ tables }: SqlStore, extras: ProgressSqlExtras): str
 function createProgressValues({ id, token }: Lease, progress: TaskProgress): readonly unknown[] {
   const { entries, statusMessage, progress: progressNumbers, hasProgressed } = progress
   const progressJson = progressNumbers === undefined ? null : JSON.stringify(progressNumbers)
-  const message = statusMessage === undefined ? null : toStoredText(statusMessage)
   const lastEntryTexts = mapLastEntryTexts(entries)
   return [
     toStoredText(id),
     toStoredText(token),
     hasProgressed,
-    message,
+    textToColumn(statusMessage),
     [...lastEntryTexts.keys()],
     [...lastEntryTexts.values()],
     progressJson,

@@ -10,7 +10,7 @@ import {
   prolongedExpirySql,
   type SqlStore,
 } from './sql-store.ts'
-import { hashEntryName, objectFromColumn, rowColumns, taskRowOf } from './task-rows.ts'
+import { hashEntryName, objectFromColumn, rowColumns, taskRowOf, textToColumn } from './task-rows.ts'
 
 /** Reads an owner's task, by its primary key. */
 export async function readTask(
@@ -79,7 +79,7 @@ export async function cancelTask(store: SqlStore, id: string, owner: string | un
     const [row] = await query(
       `SELECT ${openTaskCondition} AS open, leased AND due_at > statement_timestamp() AS claimed
       FROM ${tables.task} WHERE id = $1 AND ($2::text IS NULL OR owner = $2::text) AND ${notExpiredCondition} FOR UPDATE`,
-      [key, owner === undefined ? null : toStoredText(owner)],
+      [key, textToColumn(owner)],
     )
     if (row === undefined) return 'unknown'
     if (row['open'] !== true) return 'finished'

@@ -3,7 +3,7 @@ import { parseJsonObject } from '@x/core'
 import type { JournalEntry } from '@x/exchange'
 import { isJsonObject, type JsonObject, type WireError } from '@x/schema'
 import type { ClaimedTask, ProgressNumbers, TaskRow } from '../engine.ts'
-import { fromStoredText, toTaskStatus } from '../stored-values.ts'
+import { fromStoredText, toStoredText, toTaskStatus } from '../stored-values.ts'
 import type { SqlRow } from './sql-database.ts'
 
 /** Times are in milliseconds, because every driver reads a number the same way. */
@@ -69,6 +69,10 @@ function answerFromColumn(column: unknown): readonly [string, JsonObject] {
   const { key, response } = objectFromColumn(column)
   if (typeof key === 'string' && isJsonObject(response)) return [key, response]
   throw new Error('An answer of a task cannot be read: was its table changed by hand?')
+}
+
+export function textToColumn(text: string | undefined): string | null {
+  return text === undefined ? null : toStoredText(text)
 }
 
 function messageFromColumn(column: unknown): string | undefined {
