@@ -1,13 +1,12 @@
-import { fileURLToPath } from 'node:url'
-import { median, measureRounds, medianOf, rangeText, type Round, sharesOf } from './alternating.ts'
-import type { Call } from './calls.ts'
+import { readFile, writeFile } from 'node:fs/promises'
+import { median, medianOf, type Round, sharesOf } from './alternating.ts'
 import { echoCall } from './calls.ts'
+import { drawBarChart } from './charts.ts'
 import { firstCall } from './flow-calls.ts'
-import { checkAnswer, type Load, measureCalls } from './load.ts'
+import { type CallMeasurement, measureTargets, startLoad, startTarget, type Target } from './load.ts'
 import { peers, peersFolder } from './peers.ts'
-import { pinning, type RunningServer, startPrinting, startProgram, startServer } from './processes.ts'
+import { pinning, startServer } from './processes.ts'
 import { print } from './ratios.ts'
-import { type Figure, writeFigures } from './server-figures.ts'
 
 /** A server of the comparison. Its plain call may be that of another row, and its questions may not be measured. */
 interface AskingServer {
@@ -15,27 +14,21 @@ interface AskingServer {
   readonly revision: string
   /** The name of a server of `peers`. */
   readonly peer?: string
-  /** A program with the tool that asks twice, and the load that answers it. */
-  readonly asks?: readonly [program: string, load: 'flow/current' | 'flow/older']
+  /** A program with the tool that asks twice. */
+  readonly asks?: string
 }
 
 const base = 'by hand'
-
 const current = '2026-07-28'
 const older = '2025-06-18, 2025-11-25'
 
 const servers: readonly AskingServer[] = [
-  { name: base, revision: current, asks: ['by-hand/flow', 'flow/current'] },
-  { name: 'these packages', revision: current, peer: 'ours', asks: ['our-servers/flow', 'flow/current'] },
-  { name: 'the same, schemas in the handler', revision: current, asks: ['our-servers/flow/inline', 'flow/current'] },
-  {
-    name: 'these packages, older clients',
-    revision: older,
-    peer: 'ours, older',
-    asks: ['our-servers/flow-older', 'flow/older'],
-  },
-  { name: 'official SDK v2', revision: current, peer: 'official v2', asks: ['official-v2/flow', 'flow/current'] },
-  { name: 'official SDK v1', revision: older, peer: 'official v1', asks: ['official-v1/flow', 'flow/older'] },
+  { name: base, revision: current, asks: 'by-hand/flow' },
+  { name: 'these packages', revision: current, peer: 'ours', asks: 'our-servers/flow' },
+  { name: 'the same, schemas in the handler', revision: current, asks: 'our-servers/flow/inline' },
+  { name: 'these packages, older clients', revision: older, peer: 'ours, older', asks: 'our-servers/flow-older' },
+  { name: 'official SDK v2', revision: current, peer: 'official v2', asks: 'official-v2/flow' },
+  { name: 'official SDK v1', revision: older, peer: 'official v1', asks: 'official-v1/flow' },
   { name: 'FastMCP 4.20.16', revision: '2025-06-18', peer: 'FastMCP' },
   { name: 'tmcp 1.20.0', revision: current, peer: 'tmcp' },
   { name: 'mcp-lite 0.10.0', revision: '2025-06-18', peer: 'mcp-lite' },
@@ -52,89 +45,109 @@ const servers: readonly AskingServer[] = [
  * workspace. Not measured: a call that asks of FastMCP, tmcp and mcp-lite, the start of a session, and memory.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
-  const timing = quick ? { rounds: 3, seconds: 0.15, warmUp: 3 } : { rounds: 9, seconds: 0.3, warmUp: 5 }
-  const calls = await measureAll(await startCalls(), timing)
-  const asks = await measureAll(await startAsks(), timing)
+  const timing = {
+    ...(quick ? { rounds: 3, seconds: 0.15, warmUp: 3 } : { rounds: 9, seconds: 0.3, warmUp: 5 }),
+    unit: 'cpu',
+    users: 16,
+  } as const
+  const calls = await measureTargets(await startCalls(), timing)
+  const asks = await measureTargets(await startAsks(), timing)
   print(`CPU in multiples of the hand-written server, Node ${process.version}; ${pinning}; 16 connections`)
   print(`medians of ${timing.rounds} rounds of ${timing.seconds} s of CPU, and their range`)
-  for (const { name } of servers) print(`| ${name} | ${cell(calls, name)} | ${cell(asks, name)} |`)
-  await writeFigures(
-    servers.map(({ name, revision }) => ({ name, revision, call: figureOf(calls, name), asks: figureOf(asks, name) })),
+  const figures = servers.map(({ name, revision }) => {
+    return { name, revision, call: figureOf(calls, name), asks: figureOf(asks, name) }
+  })
+  const microseconds = (rounds: Rounds, name: string): string => medianOf(rounds, name, cpuOf).toFixed(0)
+  for (const one of figures) print(rowOf(one))
+  print(
+    `by hand: ${microseconds(calls, base)} us for a call, ${microseconds(asks, base)} us for a POST of one that asks`,
   )
-}
-
-interface Target {
-  readonly name: string
-  readonly load: Load
-  readonly server: RunningServer
-  readonly call: Call
+  await writeFile(figureFiles.figures, `${JSON.stringify(figures, undefined, 2)}\n`)
+  await writeFile(figureFiles.chart, drawServers(figures))
+  await writeFile(figureFiles.page, withTable(await readFile(figureFiles.page, 'utf8'), figures))
 }
 
 async function startCalls(): Promise<readonly Target[]> {
-  const load: Load = await startProgram('load/sockets', 1)
-  const targets: Target[] = [{ name: base, load, server: await startServer('by-hand/echo'), call: echoCall }]
+  const load = await startLoad()
+  const targets = [await startTarget('by-hand/echo', { name: base, call: echoCall, load })]
   for (const { name, peer: peerName } of servers) {
     const peer = peers.find((one) => one.name === peerName)
     if (peer === undefined) continue
-    const program = {
-      folder: fileURLToPath(peersFolder),
-      file: peer.file,
-      arguments: ['--conditions=dist'],
-      core: 0,
-    } as const
-    const server = await startPrinting(program)
-    await checkAnswer(server, peer.call)
-    targets.push({ name, load, server, call: peer.call })
+    const options = { folder: peersFolder, run: ['--conditions=dist', peer.file] }
+    targets.push(await startTarget(peer.name, { name, call: peer.call, load }, options))
   }
   return targets
 }
 
 async function startAsks(): Promise<readonly Target[]> {
-  const loads = { 'flow/current': await startLoad('flow/current'), 'flow/older': await startLoad('flow/older') }
+  const [currentLoad, olderLoad] = [await startLoad('flow/current'), await startLoad('flow/older')]
   const targets: Target[] = []
-  for (const { name, asks } of servers) {
+  for (const { name, revision, asks } of servers) {
     if (asks === undefined) continue
-    const [program, load] = asks
-    targets.push({ name, load: loads[load], server: await startServer(program), call: firstCall })
+    const load = revision === current ? currentLoad : olderLoad
+    targets.push({ ...(await startServer(asks)), name, call: firstCall, load })
   }
   return targets
 }
 
-function startLoad(name: string): Promise<Load> {
-  return startProgram(name, 1)
+type Rounds = readonly Round<CallMeasurement>[]
+
+const cpuOf = ({ cpu }: CallMeasurement): number => cpu
+
+function figureOf(rounds: Rounds, name: string): Figure | null {
+  if (!rounds.every((round) => round.has(name))) return null
+  const shares = sharesOf(rounds, { name, base, of: cpuOf })
+  const [middle = 0, from = 0, to = 0] = [median(shares), Math.min(...shares), Math.max(...shares)].map((share) =>
+    Number(share.toPrecision(3)),
+  )
+  return { median: middle, from, to }
 }
 
-async function measureAll(
-  targets: readonly Target[],
-  timing: { readonly rounds: number; readonly seconds: number; readonly warmUp: number },
-): Promise<readonly Round<number>[]> {
-  const measure = async ({ load, server, call }: Target, seconds: number): Promise<number> =>
-    (await measureCalls(load, server, { call, connections: 16, seconds, unit: 'cpu' })).cpu
-  try {
-    for (const target of targets) await measure(target, timing.warmUp)
-    return await measureRounds(targets, timing.rounds, (target) => measure(target, timing.seconds))
-  } finally {
-    const loads = new Set(targets.map(({ load }) => load))
-    await Promise.all([...loads, ...targets.map(({ server }) => server)].map((child) => child.stop()))
-  }
+/** A ratio to the server by hand: the median of several rounds, and their range. */
+interface Figure {
+  readonly median: number
+  readonly from: number
+  readonly to: number
 }
 
-function sharesIn(rounds: readonly Round<number>[], name: string): readonly number[] | undefined {
-  return rounds.every((round) => round.has(name)) ? sharesOf(rounds, { name, base, of: (cpu) => cpu }) : undefined
+/** What was measured of one server. */
+interface ServerFigures {
+  readonly name: string
+  readonly revision: string
+  readonly call: Figure | null
+  readonly asks: Figure | null
 }
 
-function figureOf(rounds: readonly Round<number>[], name: string): Figure | null {
-  const shares = sharesIn(rounds, name)
-  if (shares === undefined) return null
-  const [middle, from, to] = [median(shares), Math.min(...shares), Math.max(...shares)]
-  return { median: inThreeDigits(middle), from: inThreeDigits(from), to: inThreeDigits(to) }
+/** The files that have the figures. The home of the site reads the first one. */
+export const figureFiles = {
+  figures: new URL('../../../docs/charts/servers.json', import.meta.url),
+  chart: new URL('../../../docs/charts/servers.svg', import.meta.url),
+  page: new URL('../../../docs/performance.md', import.meta.url),
+} as const
+
+const title = 'CPU of a server, in multiples of a hand-written one'
+const bars = ['a call', 'a POST of a call that asks twice'] as const
+const head =
+  '| server | revision | CPU of a call | CPU of a POST of a call that asks twice |\n| --- | --- | --- | --- |'
+const place = /(?<=<!-- servers -->\n)[\s\S]*?(?=\n<!-- \/servers -->)/
+
+/** Draws the chart at the top of the page on performance. */
+export function drawServers(servers: readonly ServerFigures[]): string {
+  const rows = servers.map(({ name, call, asks }) => ({ name, values: [call?.median, asks?.median] }))
+  return drawBarChart({ title, bars, rows })
 }
 
-function inThreeDigits(value: number): number {
-  return Number(value.toPrecision(3))
+/** Replaces the table below the chart. */
+export function withTable(page: string, servers: readonly ServerFigures[]): string {
+  return page.replace(place, () => [head, ...servers.map(rowOf)].join('\n'))
 }
 
-function cell(rounds: readonly Round<number>[], name: string): string {
-  const shares = sharesIn(rounds, name)
-  return shares === undefined ? '–' : `${rangeText(shares)}, ${medianOf(rounds, name, (cpu) => cpu).toFixed(0)} us`
+function rowOf({ name, revision, call, asks }: ServerFigures): string {
+  return `| ${[name, revision, figureCell(call), figureCell(asks)].join(' | ')} |`
+}
+
+function figureCell(figure: Figure | null): string {
+  if (figure === null) return 'not measured'
+  const { median, from, to } = figure
+  return from === to ? String(median) : `${median} (${from} to ${to})`
 }

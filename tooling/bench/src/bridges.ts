@@ -1,73 +1,41 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { checks, createHost } from '@tooling/e2e/dist/hop/checks.js'
 import { createFeatures } from '@tooling/e2e/dist/hop/features.js'
 import { findFreePort } from '@tooling/real-servers/free-port'
 import { connectAny, type ServerTarget } from '@x/legacy/client'
 import { serveHttp } from '@x/transport-http/node'
-import { type Programs, stopProcess } from './processes.ts'
+import { argumentsOf, type Programs, startProgram } from './processes.ts'
 import { print } from './ratios.ts'
 
-/** A bridge as a Node program, with the arguments of `node` for each direction that it supports. */
-interface Bridge {
-  readonly name: string
-  readonly toStdio?: (url: string) => readonly string[]
-  readonly toHttp?: (port: number) => readonly string[]
+const require = createRequire(import.meta.url)
+const server = [process.execPath, ...argumentsOf('bridges/features')]
+const remote = fileBeside('mcp-remote/package.json', 'dist/proxy.js')
+const supergateway = fileBeside('supergateway/package.json', 'dist/index.js')
+// The package does not export its manifest.
+const proxy = fileBeside('mcp-proxy', 'bin/mcp-proxy.mjs')
+
+/** The bridges as arguments of Node, each with the options that its documentation states for this use. */
+const toStdio: Readonly<Record<string, (url: string) => readonly string[]>> = {
+  '@x/gateway': (url) => [...argumentsOf('bridges/to-stdio'), url],
+  'mcp-remote': (url) => [remote, url, '--transport', 'http-only'],
+  supergateway: (url) => [supergateway, '--streamableHttp', url, '--logLevel', 'none'],
+}
+const toHttp: Readonly<Record<string, (port: string) => readonly string[]>> = {
+  '@x/gateway': (port) => argumentsOf(`bridges/to-http/${port}`),
+  supergateway: (port) => [
+    supergateway,
+    '--stdio',
+    server.join(' '),
+    ...`--port ${port} --outputTransport streamableHttp --stateful --logLevel none`.split(' '),
+  ],
+  'mcp-proxy': (port) => [proxy, ...`--port ${port} --host 127.0.0.1 --server stream --`.split(' '), ...server],
 }
 
-const require = createRequire(import.meta.url)
-const fileBeside = (name: string, path: string): string => join(dirname(require.resolve(name)), path)
-const main = ['--conditions=dist', fileURLToPath(new URL('main.js', import.meta.url)), '--program']
-const server = [process.execPath, ...main, 'bridges/features']
-
-/** Our bridge and other bridges, each with the options that its documentation states for this use. */
-const bridges: readonly Bridge[] = [
-  {
-    name: '@x/gateway',
-    toStdio: (url) => [...main, 'bridges/to-stdio', url],
-    toHttp: (port) => [...main, `bridges/to-http/${port}`],
-  },
-  {
-    name: 'mcp-remote',
-    toStdio: (url) => [fileBeside('mcp-remote/package.json', 'dist/proxy.js'), url, '--transport', 'http-only'],
-  },
-  {
-    name: 'supergateway',
-    toStdio: (url) => [
-      fileBeside('supergateway/package.json', 'dist/index.js'),
-      '--streamableHttp',
-      url,
-      '--logLevel',
-      'none',
-    ],
-    toHttp: (port) => [
-      fileBeside('supergateway/package.json', 'dist/index.js'),
-      '--stdio',
-      server.join(' '),
-      '--port',
-      String(port),
-      ...'--outputTransport streamableHttp --stateful --logLevel none'.split(' '),
-    ],
-  },
-  {
-    name: 'mcp-proxy',
-    // The package does not export its manifest.
-    toHttp: (port) => [
-      fileBeside('mcp-proxy', 'bin/mcp-proxy.mjs'),
-      '--port',
-      String(port),
-      '--host',
-      '127.0.0.1',
-      '--server',
-      'stream',
-      '--',
-      ...server,
-    ],
-  },
-]
+function fileBeside(name: string, path: string): string {
+  return join(dirname(require.resolve(name)), path)
+}
 
 /** The server behind each bridge, with one of everything, and our bridge in both directions. */
 export const programs: Programs = {
@@ -93,10 +61,10 @@ const revisions = ['2026-07-28', 'older'] as const
 export async function run(): Promise<void> {
   print(`| bridge | direction | host of 2026-07-28 | host of 2025-11-25 | does not cross |`)
   print('| --- | --- | --- | --- | --- |')
-  for (const { name, toStdio, toHttp } of bridges) {
-    if (toStdio !== undefined) print(await rowOf(name, 'to stdio', () => startToStdio(toStdio)))
-    if (toHttp !== undefined) print(await rowOf(name, 'to HTTP', () => startToHttp(toHttp)))
-  }
+  for (const [name, argumentsFor] of Object.entries(toStdio))
+    print(await rowOf(name, 'to stdio', () => startToStdio(argumentsFor)))
+  for (const [name, argumentsFor] of Object.entries(toHttp))
+    print(await rowOf(name, 'to HTTP', () => startToHttp(argumentsFor)))
 }
 
 /** A bridge that is connected to its server. */
@@ -127,11 +95,8 @@ async function findFailedChecks(
   const host = createHost(connection)
   const failed: string[] = []
   for (const [name, check] of Object.entries(checks)) {
-    const passed = check(host).then(
-      () => true,
-      () => false,
-    )
-    if (!(await Promise.race([passed, setTimeout(checkLimitMs, false, { ref: false })]))) failed.push(name)
+    const limit = setTimeout(checkLimitMs, undefined, { ref: false }).then(() => Promise.reject(new Error('too late')))
+    await Promise.race([check(host), limit]).catch(() => failed.push(name))
   }
   return failed
 }
@@ -144,26 +109,14 @@ async function startToStdio(argumentsFor: (url: string) => readonly string[]): P
   }
 }
 
-async function startToHttp(argumentsFor: (port: number) => readonly string[]): Promise<RunningBridge> {
-  const port = await findFreePort()
-  const child = spawn(process.execPath, argumentsFor(port), { stdio: 'ignore' })
+async function startToHttp(argumentsFor: (port: string) => readonly string[]): Promise<RunningBridge> {
+  const port = String(await findFreePort())
+  const bridge = await startProgram('a bridge', { run: argumentsFor(port) })
   const target = `http://127.0.0.1:${port}/mcp`
-  await waitForAnswer(target, child)
-  return {
-    target,
-    [Symbol.asyncDispose]: () => stopProcess(child, 'SIGTERM'),
-  }
-}
-
-/** Waits until a bridge answers anything. */
-async function waitForAnswer(url: string, child: ChildProcess): Promise<void> {
-  while (child.exitCode === null) {
-    const isOpen = await fetch(url, { signal: AbortSignal.timeout(5000) }).then(
-      () => true,
-      () => false,
-    )
-    if (isOpen) return
+  // A bridge is ready when it answers anything.
+  while ((await fetch(target, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)) === undefined) {
+    if (bridge.child.exitCode !== null) throw new Error(`a bridge ended with code ${bridge.child.exitCode}`)
     await setTimeout(100)
   }
-  throw new Error(`The bridge ended with code ${child.exitCode} before it answered at ${url}`)
+  return { ...bridge, target }
 }

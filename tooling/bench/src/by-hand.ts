@@ -2,7 +2,8 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { metaKeys, protocolVersion } from '@x/schema'
 import * as z from 'zod'
-import { type Programs, serveMeasured } from './processes.ts'
+import { serveMeasured } from './peers/serve-measured.ts'
+import type { Programs } from './processes.ts'
 
 // Two servers of one tool as a careful author writes them who has only this one: `node:http`, `JSON.parse`, zod, and a
 // line for each check that the revision asks of every server. Other methods and notifications are not served.

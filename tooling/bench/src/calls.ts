@@ -33,39 +33,26 @@ export function callOf(method: string, params: Readonly<Record<string, unknown>>
 /** The text that the echo tool returns. */
 export const expectedText = 'The quick brown fox jumps over the lazy dog'
 
+const echoParams = { name: 'echo', arguments: { text: expectedText, times: 1 } }
+
 /** A call of the echo tool with the metadata of a real client, about 330 bytes. */
-export const echoCall = callOf(
-  'tools/call',
-  { name: 'echo', arguments: { text: expectedText, times: 1 } },
-  expectedText,
-)
+export const echoCall = callOf('tools/call', echoParams, expectedText)
 
-/** The response of a floor to that call. It has the size of the real response. */
-export const echoAnswer = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 1,
-  result: {
-    resultType: 'complete',
-    content: [{ type: 'text', text: expectedText }],
-    _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'bench', version: '1.0.0' } },
-  },
-})
-
-/** The call of the echo tool in revision 2025-06-18. It belongs to no session. */
-export const olderEchoCall: Call = {
-  body: JSON.stringify({
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'tools/call',
-    params: { name: 'echo', arguments: { text: expectedText, times: 1 } },
-  }),
-  headers: {
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    'mcp-protocol-version': '2025-06-18',
-  },
-  expected: expectedText,
+/** Creates a call of revision 2025-06-18. It belongs to no session. */
+export function olderCallOf(params: Readonly<Record<string, unknown>>, expected: string): Call {
+  return {
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-06-18',
+    },
+    expected,
+  }
 }
+
+/** The call of the echo tool in revision 2025-06-18. */
+export const olderEchoCall = olderCallOf(echoParams, expectedText)
 
 /** A call of `work` that reports progress a thousand times. */
 export const progressCall = withProgress(callOf('tools/call', { name: 'work', arguments: {} }, '"progress":1000'))

@@ -1,7 +1,7 @@
 import { type JsonValue, randomKey, sealedState as sealedOnNode, type StateCodec } from '@x/state-codec'
 import { bareToken } from './bare-token.ts'
 import { type CallTime, timeCalls } from './time-calls.ts'
-import { compareTargets, cpuColumn, type RatioBenchmark, type Reading, runBenchmarks, selectRows } from './ratios.ts'
+import { compareTargets, cpuColumn, inShortRounds, type RatioBenchmark } from './ratios.ts'
 
 const rows = [
   { id: 'codec/200', bytes: 200 },
@@ -17,12 +17,6 @@ interface Seal {
   readonly open: () => unknown
 }
 
-interface Measurement extends CallTime {
-  readonly pairsPerSecond: number
-}
-
-const pairs = { unit: 'pairs/s', of: ({ pairsPerSecond }: Measurement) => pairsPerSecond, digits: 0 }
-
 /**
  * Measures the time to seal a state and to open its token on one thread.
  *
@@ -32,34 +26,27 @@ const pairs = { unit: 'pairs/s', of: ({ pairsPerSecond }: Measurement) => pairsP
  * short rounds, one operation at a time. Before the measurement each opened value is compared with the sealed one. Not
  * measured: concurrent calls, where Web Crypto may use more threads, and the derivation of keys, once per purpose.
  */
-export const codecBenchmark: RatioBenchmark = {
-  ids: rows.map(({ id }) => id),
-  async measure({ timing, ...options }) {
-    const readings: Reading[] = []
-    for (const { id, bytes } of selectRows(rows, options)) {
-      const targets = await sealsOf(journal(bytes), { isWhole: options.only === undefined })
-      for (const seal of targets) await rate(seal, timing.warmUp / 20)
-      // One call takes microseconds. Many short rounds lose less to a busy period of the machine than a few long ones.
-      const short = { ...timing, rounds: timing.rounds * 3, seconds: timing.seconds / 20 }
-      const title = `seal and open ${bytes} B, one at a time`
-      const comparison = { title, targets, rows: [{ id }], measure: rate }
-      readings.push(
-        ...(await compareTargets({ ...comparison, columns: [pairs, cpuColumn] }, { ...options, timing: short })),
-      )
-    }
-    return readings
+export const ratios: readonly RatioBenchmark[] = rows.map(({ id, bytes }) => ({
+  ids: [id],
+  measure: (options) => {
+    const title = `seal and open ${bytes} B, one at a time`
+    const columns = [pairs, cpuColumn] as const
+    const value = journal(bytes)
+    const targets = codecs.map(([name, create]) => ({
+      name,
+      start: async () => startCodec(name, await create(), value),
+    }))
+    const warm = (seal: Seal, seconds: number) => measurePair(seal, seconds / 10)
+    const passes = [{ title, rows: [{ id }], columns, measure: measurePair }]
+    return compareTargets({ targets, passes, warm }, inShortRounds(options, 20))
   },
-}
+}))
 
-/** Runs the benchmark and prints its report. */
-export function run(options: { readonly quick: boolean }): Promise<void> {
-  return runBenchmarks([codecBenchmark], options)
-}
+const pairs = { unit: 'pairs/s', of: ({ elapsed }: CallTime) => 1e6 / elapsed, digits: 0 }
 
-async function rate({ seal, open }: Seal, seconds: number): Promise<Measurement> {
+async function measurePair({ seal, open }: Seal, seconds: number): Promise<CallTime> {
   const [sealing, opening] = [await timeCalls(seal, seconds / 2), await timeCalls(open, seconds / 2)]
-  const elapsed = sealing.elapsed + opening.elapsed
-  return { elapsed, pairsPerSecond: 1e6 / elapsed, cpu: sealing.cpu + opening.cpu }
+  return { elapsed: sealing.elapsed + opening.elapsed, cpu: sealing.cpu + opening.cpu }
 }
 
 const claims = {
@@ -74,20 +61,26 @@ function journal(bytes: number): JsonValue {
   return withNote(letters.slice(0, bytes - JSON.stringify(withNote('')).length))
 }
 
-/** Returns the floor and ours, and in a whole run the portable entry, because its calls slow the code that they share. */
-async function sealsOf(value: JsonValue, { isWhole }: { readonly isWhole: boolean }): Promise<readonly Seal[]> {
-  const keys = [randomKey()]
-  const token = bareToken.seal(value)
-  const floor = { name: 'floor', seal: () => bareToken.seal(value), open: () => bareToken.open(token) }
-  const seals = [floor, await sealOf('ours', sealedOnNode({ keys }), value)]
-  if (isWhole) seals.push(await sealOf('portable', (await portableEntry()).sealedState({ keys }), value))
-  for (const { name, open } of seals)
-    if (JSON.stringify(await open()) !== JSON.stringify(value)) throw new Error(`${name} opens another value`)
-  return seals
+type Claims = Parameters<StateCodec['seal']>[1]
+
+interface Codec {
+  seal(value: JsonValue, claims: Claims): string | Promise<string>
+  open(token: string, claims: Claims): unknown
 }
 
-async function sealOf(name: string, codec: StateCodec, value: JsonValue): Promise<Seal> {
+const keys = [randomKey()]
+
+/** The portable entry is a peer, which no gate measures, because its calls slow the code that they share. */
+const codecs: readonly (readonly [name: string, create: () => Codec | Promise<Codec>])[] = [
+  ['floor', () => bareToken],
+  ['ours', () => sealedOnNode({ keys })],
+  ['portable', async () => (await portableEntry()).sealedState({ keys })],
+]
+
+async function startCodec(name: string, codec: Codec, value: JsonValue): Promise<Seal> {
   const token = await codec.seal(value, claims)
+  if (JSON.stringify(await codec.open(token, claims)) !== JSON.stringify(value))
+    throw new Error(`${name} opens another value`)
   return { name, seal: () => codec.seal(value, claims), open: () => codec.open(token, claims) }
 }
 

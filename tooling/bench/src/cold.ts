@@ -1,12 +1,8 @@
-import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { install } from '@tooling/e2e/dist/installed/install.js'
-import { packPackages } from '@tooling/e2e/dist/installed/packed-packages.js'
 import { build } from 'esbuild'
 import { reportLines } from './alternating.ts'
-import { installPeers, measureStarts, peersFolder } from './peers.ts'
-import { print } from './ratios.ts'
+import { inTemporaryFolder, installServers, measureStarts } from './peers.ts'
+import { cpuColumn, print } from './ratios.ts'
 
 const servers = [
   { name: 'floor', place: 'ours', file: 'floor-server.js' },
@@ -30,37 +26,24 @@ const servers = [
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const rounds = quick ? 5 : 21
-  const folder = await mkdtemp(join(tmpdir(), 'cold-'))
-  try {
-    await installServers(folder)
-    const programs = servers.map(({ name, place, file }) => ({ name, folder: join(folder, place), file }))
+  await inTemporaryFolder(async (folder, packed) => {
+    await installServers(join(folder, 'ours'), ['@x/server', '@x/transport-http', 'zod'], packed)
+    const official = ['@modelcontextprotocol/server', '@modelcontextprotocol/node', 'zod']
+    await installServers(join(folder, 'official'), official, packed)
+    for (const { place, file } of servers.filter((server) => server.file.startsWith('bundled/'))) {
+      await build({
+        absWorkingDir: join(folder, place),
+        entryPoints: [basename(file)],
+        outdir: 'bundled',
+        bundle: true,
+        platform: 'node',
+        format: 'esm',
+        logLevel: 'error',
+      })
+    }
+    const programs = servers.map(({ place, ...server }) => ({ ...server, folder: join(folder, place) }))
     const measured = await measureStarts(programs, rounds)
     print(`the first answer of an HTTP server with one tool, Node ${process.version}; medians of ${rounds} starts`)
-    const milliseconds = { unit: 'ms CPU', of: (microseconds: number) => microseconds / 1000 }
-    for (const line of reportLines(measured, 'floor', [milliseconds])) print(line)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-/** Installs the published packages, and copies the programs into the same folders. Bundles those that have a row. */
-async function installServers(folder: string): Promise<void> {
-  const packed = await packPackages(`${folder}/tarballs`)
-  await install(join(folder, 'ours'), ['@x/server', '@x/transport-http', 'zod'], packed)
-  await installPeers(join(folder, 'official'), ['@modelcontextprotocol/server', '@modelcontextprotocol/node', 'zod'])
-  for (const name of await readdir(peersFolder)) {
-    if (!name.endsWith('-server.js')) continue
-    for (const place of ['ours', 'official']) await copyFile(new URL(name, peersFolder), join(folder, place, name))
-  }
-  for (const { place, file } of servers.filter((server) => server.file.startsWith('bundled/'))) {
-    await build({
-      absWorkingDir: join(folder, place),
-      entryPoints: [basename(file)],
-      outdir: 'bundled',
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      logLevel: 'error',
-    })
-  }
+    for (const line of reportLines(measured, 'floor', [cpuColumn])) print(line)
+  })
 }

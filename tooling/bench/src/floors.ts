@@ -1,33 +1,17 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import { callOf, echoAnswer } from './calls.ts'
-import { flowBody, type FlowResult, nextOf, postsOfFlow, type Retry } from './flow-calls.ts'
-import { type Programs, serveMeasured, startServer } from './processes.ts'
+import { createServer, type ServerResponse } from 'node:http'
 import { bareToken } from './bare-token.ts'
+import { callOf } from './calls.ts'
+import { flowBody, type FlowResult, nextOf, postsOfFlow, type Retry } from './flow-calls.ts'
+import { bareServer, echoAnswer, fixedServer } from './peers/bare-server.ts'
+import { serveMeasured } from './peers/serve-measured.ts'
+import { type Programs, startServer } from './processes.ts'
 
 // The least programs that give the same answers. They parse the body, and check nothing.
-
-/** Creates a server that passes the text of each body to a function. */
-export function bareServer(answer: (body: string, ...of: Parameters<RequestListener>) => void): Server {
-  return createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => answer(Buffer.concat(chunks).toString(), request, response))
-  })
-}
 
 /** Answers a text. node:http writes a string together with the header, which is faster than a Buffer. */
 export function sendJson(response: ServerResponse, text: string, headers: Readonly<Record<string, string>> = {}): void {
   const length = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }
   response.writeHead(200, { ...length, ...headers }).end(text)
-}
-
-/** Answers a fixed text to every request. Its header is prepared. */
-function fixedServer(answer: string): Server {
-  const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(answer) }
-  return bareServer((body, _request, response) => {
-    JSON.parse(body)
-    response.writeHead(200, headers).end(answer)
-  })
 }
 
 /** The floors. A proxy has the name of its upstream in `our-servers.ts`. */
@@ -139,7 +123,7 @@ const hopHeaders: ReadonlySet<string> = new Set(['connection', 'content-length',
 /** Forwards each body with its headers, and pipes the response. The upstream is on the core of the load. */
 async function serveProxy(upstream: string): Promise<void> {
   const { Agent, request: send } = await import('undici')
-  const { url } = await startServer(`our-servers/${upstream}`, 1)
+  const { url } = await startServer(`our-servers/${upstream}`, { core: 1 })
   const dispatcher = new Agent()
   const server = bareServer(async (body, request, response) => {
     const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !hopHeaders.has(name)))

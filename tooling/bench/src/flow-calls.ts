@@ -35,6 +35,13 @@ export const callParams = { name: 'resolve_bug', arguments: { id: 4522 } }
 /** The header with the user. In production a proxy would write it. */
 export const userHeader = 'x-user'
 
+/** The parameters that open a session. */
+export const initializeParams = {
+  protocolVersion: '2025-11-25',
+  capabilities: { elicitation: { form: {} } },
+  clientInfo: { name: 'bench-client', version: '1.0.0' },
+}
+
 const call = callOf('tools/call', callParams, 'input_required')
 
 /** The first request of a flow, with a text of its response. */

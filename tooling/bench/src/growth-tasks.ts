@@ -6,42 +6,14 @@ import { memoryEngine } from '@x/tasks/memory'
 import type { NewTask, TaskEngine, TaskSuspension } from '@x/tasks'
 import { tasks } from '@x/tasks/server'
 import * as z from 'zod'
-import { measureRounds, medianOf } from './alternating.ts'
-import { answerQuestions, type Program, type Programs, startProgram } from './processes.ts'
+import { answerQuestions } from './peers/serve-measured.ts'
+import type { Programs } from './processes.ts'
+import type { CpuMeasurement } from './ratios.ts'
 
 /** A question of the benchmark: make a number of tasks that wait for input, or of plain calls. */
-interface TasksQuestion {
+export interface TasksQuestion {
   readonly make: 'tasks' | 'calls'
   readonly count: number
-}
-
-/** The microseconds of CPU of a task or a call. */
-interface TasksAnswer {
-  readonly cpu: number
-}
-
-/** Measures the CPU of one more task up to its question, and of a plain call, by the number of tasks that wait. */
-export async function measureWaitingTasks(
-  sizes: readonly number[],
-  rounds: number,
-): Promise<{ readonly tasks: readonly number[]; readonly calls: readonly number[] }> {
-  const targets: (Program<TasksQuestion, TasksAnswer> & { readonly name: string })[] = []
-  try {
-    for (const size of sizes) {
-      const name = String(size)
-      targets.push({ name, ...(await startProgram<TasksQuestion, TasksAnswer>(`growth-tasks/server/${size}`, 0)) })
-    }
-    const measured = await measureRounds(targets, rounds, async ({ ask }) => {
-      const tasks = await ask({ make: 'tasks', count: 100 })
-      const calls = await ask({ make: 'calls', count: 2000 })
-      return { tasks: tasks.cpu, calls: calls.cpu }
-    })
-    const medians = (of: 'tasks' | 'calls'): readonly number[] =>
-      targets.map(({ name }) => medianOf(measured, name, (one) => one[of]))
-    return { tasks: medians('tasks'), calls: medians('calls') }
-  } finally {
-    await Promise.all(targets.map(({ stop }) => stop()))
-  }
 }
 
 /** A server with tasks, its clients and its engine in memory. The argument is the number of tasks that wait. */
@@ -139,7 +111,7 @@ async function serveTasks(waiting = '1'): Promise<void> {
   const engine = memoryEngine({ maxTasks: taskLimit })
   await storeCopies(engine, Number(waiting))
   const users = openUsers(engine)
-  answerQuestions(async ({ make, count }: TasksQuestion): Promise<TasksAnswer> => {
+  answerQuestions(async ({ make, count }: TasksQuestion): Promise<CpuMeasurement> => {
     const before = process.cpuUsage()
     const handles = make === 'tasks' ? await makeTasks(users, count) : await makeCalls(users, count)
     const { user, system } = process.cpuUsage(before)

@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { median, measureRounds, medianOf, sharesOf } from './alternating.ts'
-import { type Call, callOf, echoCall, expectedText } from './calls.ts'
+import { measureRounds, median, medianOf, sharesOf } from './alternating.ts'
+import { callOf, echoCall, expectedText } from './calls.ts'
 import { drawLineChart, type LineChart } from './charts.ts'
-import { measureWaitingTasks } from './growth-tasks.ts'
-import { type CallMeasurement, checkAnswer, type Load, measureCalls } from './load.ts'
-import { pinning, type RunningServer, startProgram, startServer } from './processes.ts'
-import { print } from './ratios.ts'
+import type { TasksQuestion } from './growth-tasks.ts'
+import { type CallMeasurement, measureTargets, startLoad, startTarget, type Target } from './load.ts'
+import { pinning, type Program, startProgram, startServer, stopAll } from './processes.ts'
+import { type CpuMeasurement, print } from './ratios.ts'
 import { measureStreams } from './streams.ts'
 
 const charts: Readonly<Record<string, (rounds: number) => Promise<LineChart>>> = {
@@ -23,8 +23,8 @@ const folder = new URL('../../../docs/charts/', import.meta.url)
  *
  * Method: servers or sizes alternate within a round, and medians are shown. Calls come over 16 connections, those with
  * long arguments over 4. Streams are measured one server after the other, because both together need more sockets than
- * a process may open; their memory is that of 10,000. Waiting tasks are in memory, in a process for each size. Not measured: memory, stores, and
- * arguments of many small values.
+ * a process may open; their memory is that of 10,000. Waiting tasks are in memory, in a process for each size. Not
+ * measured: stores, and arguments of many small values.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const rounds = quick ? 3 : 7
@@ -41,43 +41,20 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   }
 }
 
-interface Target {
-  readonly name: string
-  readonly server: RunningServer
-  readonly call: Call
-}
-
-/** Warms up the targets, measures calls of them in alternating rounds, and stops their servers. */
-async function measureTargets(
-  targets: readonly Target[],
-  { rounds, connections, warmUp }: { readonly rounds: number; readonly connections: number; readonly warmUp: number },
-): Promise<readonly ReadonlyMap<string, CallMeasurement>[]> {
-  const load: Load = await startProgram('load/autocannon', 1)
-  const measure = ({ server, call }: Target, seconds: number) =>
-    measureCalls(load, server, { call, connections, seconds })
-  try {
-    for (const target of targets) {
-      await checkAnswer(target.server, target.call)
-      await measure(target, warmUp)
-    }
-    return await measureRounds(targets, rounds, (target) => measure(target, 1))
-  } finally {
-    await Promise.all([load, ...targets.map(({ server }) => server)].map((child) => child.stop()))
-  }
-}
-
-const cpuOf = ({ cpu }: CallMeasurement): number => cpu
 const inMilliseconds = ({ cpu }: CallMeasurement): number => cpu / 1000
 const [ours, bare] = ['these packages', 'bare node:http']
 
 /** Measures the CPU of a call of one tool, by the number of tools of the server. */
 async function measureTools(rounds: number): Promise<LineChart> {
   const sizes = [1, 10, 100, 1000]
-  const targets: Target[] = [{ name: 'floor', server: await startServer('floors/echo'), call: echoCall }]
+  const load = await startLoad()
+  const targets = [await startTarget('floors/echo', { name: 'floor', call: echoCall, load })]
   for (const size of sizes)
-    targets.push({ name: String(size), server: await startServer(`our-servers/tools/${size}`), call: echoCall })
-  const measured = await measureTargets(targets, { rounds, connections: 16, warmUp: 3 })
-  const values = sizes.map((size) => median(sharesOf(measured, { name: String(size), base: 'floor', of: cpuOf })))
+    targets.push(await startTarget(`our-servers/tools/${size}`, { name: String(size), call: echoCall, load }))
+  const measured = await measureTargets(targets, { rounds, users: 16, warmUp: 3, seconds: 1 })
+  const values = sizes.map((size) =>
+    median(sharesOf(measured, { name: String(size), base: 'floor', of: inMilliseconds })),
+  )
   return {
     title: "CPU of a call of the floor's, by tools",
     sizes: sizes.map((size) => size.toLocaleString('en')),
@@ -109,14 +86,23 @@ async function drawStreams(rounds: number): Promise<LineChart> {
 
 /** Measures the CPU of one more task up to its question, and of a plain call, by the number of tasks that wait. */
 async function measureTasks(rounds: number): Promise<LineChart> {
-  const { tasks, calls } = await measureWaitingTasks([1, 10, 100, 1000, 10_000, 100_000], rounds)
+  const sizes = { '1': 1, '10': 10, '100': 100, '1k': 1000, '10k': 10_000, '100k': 100_000 }
+  const targets: (Program<TasksQuestion, CpuMeasurement> & { readonly name: string })[] = []
+  for (const [name, size] of Object.entries(sizes))
+    targets.push({ name, ...(await startProgram(`growth-tasks/server/${size}`, { core: 0 })) })
+  const measured = await measureRounds(targets, rounds, async ({ ask }) => ({
+    task: (await ask({ make: 'tasks', count: 100 })).cpu,
+    call: (await ask({ make: 'calls', count: 2000 })).cpu,
+  }))
+  await stopAll(targets)
+  const medians = (of: 'task' | 'call') => targets.map(({ name }) => medianOf(measured, name, (one) => one[of]))
   return {
     title: 'CPU in us, by tasks that wait for an answer',
-    sizes: ['1', '10', '100', '1k', '10k', '100k'],
+    sizes: Object.keys(sizes),
     logarithmic: false,
     lines: [
-      { name: 'one more task', values: tasks },
-      { name: 'a plain call', values: calls },
+      { name: 'one more task', values: medians('task') },
+      { name: 'a plain call', values: medians('call') },
     ],
   }
 }
@@ -124,22 +110,23 @@ async function measureTasks(rounds: number): Promise<LineChart> {
 /** Measures the CPU of a call by the length of one text in its arguments. */
 async function measureArguments(rounds: number): Promise<LineChart> {
   const lengths = { '1 KB': 1e3, '10 KB': 1e4, '100 KB': 1e5, '1 MB': 1e6, '4 MB': 4e6 }
-  const sizes = Object.entries(lengths)
+  const load = await startLoad()
   const [floor, server] = [await startServer('floors/echo'), await startServer('our-servers/text')]
-  const targets = sizes.flatMap(([label, length]): readonly Target[] => {
+  const targets = Object.entries(lengths).flatMap(([label, length]): readonly Target[] => {
     const text = `${expectedText}. `.repeat(length / 40).slice(0, length)
     const call = callOf('tools/call', { name: 'measure_text', arguments: { text } }, `${length} characters`)
     return [
-      { name: `floor ${label}`, server: floor, call: { ...call, expected: expectedText } },
-      { name: `ours ${label}`, server, call },
+      { ...floor, name: `floor ${label}`, call: { ...call, expected: expectedText }, load },
+      { ...server, name: `ours ${label}`, call, load },
     ]
   })
-  const measured = await measureTargets(targets, { rounds, connections: 4, warmUp: 1 })
+  const measured = await measureTargets(targets, { rounds, users: 4, warmUp: 1, seconds: 1 })
+  const sizes = Object.keys(lengths)
   const valuesOf = (name: string): readonly number[] =>
-    sizes.map(([label]) => medianOf(measured, `${name} ${label}`, inMilliseconds))
+    sizes.map((label) => medianOf(measured, `${name} ${label}`, inMilliseconds))
   return {
     title: 'CPU of a call in ms, by a text in its arguments',
-    sizes: sizes.map(([label]) => label),
+    sizes,
     logarithmic: true,
     lines: [
       { name: ours, values: valuesOf('ours') },

@@ -1,16 +1,15 @@
 import { type Call, callOf, echoCall, expectedText, progressCall } from './calls.ts'
 import { firstCall } from './flow-calls.ts'
-import { type CallMeasurement, checkAnswer, type Load, measureCalls, rateColumn } from './load.ts'
-import { type MeasuredServer, pinning, startProgram, startServer } from './processes.ts'
+import { type CallMeasurement, measureCalls, rateColumn, startLoad, startTarget, type Target } from './load.ts'
+import { pinning, stopAll } from './processes.ts'
 import {
   compareTargets,
   cpuColumn,
+  type MeasureOptions,
+  type Pass,
   type RatioBenchmark,
   type RatioRow,
   type Reading,
-  runBenchmarks,
-  selectRows,
-  selectTargets,
 } from './ratios.ts'
 
 /** A comparison of servers over HTTP. */
@@ -20,8 +19,9 @@ interface HttpComparison {
   readonly call: Call
   /** The program that sends the requests. Default: one that repeats the call. */
   readonly load?: string
-  readonly servers: readonly { readonly name: string; readonly program: string }[]
-  readonly rows: readonly (RatioRow<CallMeasurement> & { readonly connections: number })[]
+  /** The program of each server. */
+  readonly servers: Readonly<Record<string, string>>
+  readonly rows: readonly (RatioRow<CallMeasurement> & { readonly users: number })[]
 }
 
 /** With a fixed number of requests in flight all times grow as the rate falls. The tail is p99 without that effect. */
@@ -34,62 +34,52 @@ const tail = {
 const http: HttpComparison = {
   title: 'tools/call of an echo tool',
   call: echoCall,
-  servers: [
-    { name: 'floor', program: 'floors/echo' },
-    { name: 'ours', program: 'our-servers/tools/1' },
-    { name: '500 tools', program: 'our-servers/tools/500' },
-    { name: 'by hand', program: 'by-hand/echo' },
-    { name: 'official v2', program: 'official-v2/echo' },
-  ],
+  servers: {
+    floor: 'floors/echo',
+    ours: 'our-servers/tools/1',
+    '500 tools': 'our-servers/tools/500',
+    'by hand': 'by-hand/echo',
+    'official v2': 'official-v2/echo',
+  },
   rows: [
-    { id: 'http/1', connections: 1 },
-    { id: 'http/16', connections: 16 },
-    { id: 'http/by-hand', connections: 16, base: 'by hand', column: cpuColumn },
-    { id: 'http/500-tools', connections: 16, name: '500 tools', base: 'ours' },
-    { id: 'http/64', connections: 64 },
-    { id: 'http/tail', connections: 64, column: tail },
-    { id: 'http/256', connections: 256 },
+    { id: 'http/1', users: 1 },
+    { id: 'http/16', users: 16 },
+    { id: 'http/by-hand', users: 16, base: 'by hand', column: cpuColumn },
+    { id: 'http/500-tools', users: 16, name: '500 tools', base: 'ours' },
+    { id: 'http/64', users: 64 },
+    { id: 'http/tail', users: 64, column: tail },
+    { id: 'http/256', users: 256 },
   ],
 }
 
 const fetch: HttpComparison = {
   title: 'tools/call of an echo tool by the fetch handler, on @hono/node-server',
   call: echoCall,
-  servers: [
-    { name: 'floor', program: 'floors/fetch' },
-    { name: 'ours', program: 'our-servers/fetch' },
-    { name: 'official v2', program: 'official-v2/fetch' },
-  ],
+  servers: { floor: 'floors/fetch', ours: 'our-servers/fetch', 'official v2': 'official-v2/fetch' },
   rows: [
-    { id: 'fetch/1', connections: 1 },
-    { id: 'fetch/16', connections: 16 },
-    { id: 'fetch/64', connections: 64 },
+    { id: 'fetch/1', users: 1 },
+    { id: 'fetch/16', users: 16 },
+    { id: 'fetch/64', users: 64 },
   ],
 }
 
 const list: HttpComparison = {
   title: 'tools/list with 500 tools',
   call: callOf('tools/list', {}, '"tool-498"'),
-  servers: [
-    { name: 'floor', program: 'floors/list' },
-    { name: 'ours', program: 'our-servers/tools/500' },
-  ],
+  servers: { floor: 'floors/list', ours: 'our-servers/tools/500' },
   rows: [
-    { id: 'list/1', connections: 1 },
-    { id: 'list/16', connections: 16 },
+    { id: 'list/1', users: 1 },
+    { id: 'list/16', users: 16 },
   ],
 }
 
 const stream: HttpComparison = {
   title: 'tools/call with 1,000 notifications of progress',
   call: progressCall,
-  servers: [
-    { name: 'floor', program: 'floors/progress' },
-    { name: 'ours', program: 'our-servers/progress' },
-  ],
+  servers: { floor: 'floors/progress', ours: 'our-servers/progress' },
   rows: [
-    { id: 'stream/1', connections: 1 },
-    { id: 'stream/16', connections: 16 },
+    { id: 'stream/1', users: 1 },
+    { id: 'stream/16', users: 16 },
   ],
 }
 
@@ -97,60 +87,47 @@ const rounds: HttpComparison = {
   title: 'POSTs of a tool that asks twice, three a call',
   call: firstCall,
   load: 'flow/current',
-  servers: [
-    { name: 'floor', program: 'floors/flow' },
-    { name: 'ours', program: 'our-servers/flow' },
-    { name: 'by hand', program: 'by-hand/flow' },
-    { name: 'official v2', program: 'official-v2/flow' },
-  ],
+  servers: {
+    floor: 'floors/flow',
+    ours: 'our-servers/flow',
+    'by hand': 'by-hand/flow',
+    'official v2': 'official-v2/flow',
+  },
   rows: [
-    { id: 'rounds/16', connections: 16 },
-    { id: 'rounds/by-hand', connections: 16, base: 'by hand', column: cpuColumn },
+    { id: 'rounds/16', users: 16 },
+    { id: 'rounds/by-hand', users: 16, base: 'by hand', column: cpuColumn },
   ],
 }
 
 const inlineRounds: HttpComparison = {
   ...rounds,
   title: 'the same, with schemas that the handler builds in each run',
-  servers: [
-    { name: 'floor', program: 'floors/flow' },
-    { name: 'ours', program: 'our-servers/flow/inline' },
-    { name: 'by hand', program: 'by-hand/flow' },
-  ],
+  servers: { floor: 'floors/flow', ours: 'our-servers/flow/inline', 'by hand': 'by-hand/flow' },
   rows: [
-    { id: 'rounds/16-inline', connections: 16 },
-    { id: 'rounds/inline-by-hand', connections: 16, base: 'by hand', column: cpuColumn },
+    { id: 'rounds/16-inline', users: 16 },
+    { id: 'rounds/inline-by-hand', users: 16, base: 'by hand', column: cpuColumn },
   ],
 }
 
 const hop: HttpComparison = {
   title: 'tools/call of an echo tool through a proxy',
   call: echoCall,
-  servers: [
-    { name: 'floor', program: 'floors/proxy/tools' },
-    { name: 'ours', program: 'our-servers/proxy/tools' },
-  ],
-  rows: [{ id: 'hop/cpu', connections: 16, column: cpuColumn }],
+  servers: { floor: 'floors/proxy/tools', ours: 'our-servers/proxy/tools' },
+  rows: [{ id: 'hop/cpu', users: 16, column: cpuColumn }],
 }
 
 const progressHop: HttpComparison = {
   title: 'tools/call with 1,000 notifications of progress through a proxy',
   call: progressCall,
-  servers: [
-    { name: 'floor', program: 'floors/proxy/progress' },
-    { name: 'ours', program: 'our-servers/proxy/progress' },
-  ],
-  rows: [{ id: 'hop/progress', connections: 1 }],
+  servers: { floor: 'floors/proxy/progress', ours: 'our-servers/proxy/progress' },
+  rows: [{ id: 'hop/progress', users: 1 }],
 }
 
 const gateway: HttpComparison = {
   title: 'tools/call of an echo tool through a gateway with two upstreams',
   call: callOf('tools/call', { name: 'one__echo', arguments: { text: expectedText, times: 1 } }, expectedText),
-  servers: [
-    { name: 'floor', program: 'floors/proxy/echoes' },
-    { name: 'ours', program: 'our-servers/gateway' },
-  ],
-  rows: [{ id: 'gateway/cpu', connections: 16, column: cpuColumn }],
+  servers: { floor: 'floors/proxy/echoes', ours: 'our-servers/gateway' },
+  rows: [{ id: 'gateway/cpu', users: 16, column: cpuColumn }],
 }
 
 /**
@@ -164,7 +141,7 @@ const gateway: HttpComparison = {
  * The floors check nothing, and answer a fixed text of the same size. They serve each request as it comes; ours serves
  * what a turn of the event loop brings together. Not measured: large bodies, TLS, the client, and a network.
  */
-const httpBenchmarks = {
+const commands: Readonly<Record<string, readonly HttpComparison[]>> = {
   http: [http],
   fetch: [fetch],
   list: [list],
@@ -172,50 +149,35 @@ const httpBenchmarks = {
   stream: [stream],
   hop: [hop, progressHop],
   gateway: [gateway],
-} satisfies Readonly<Record<string, readonly HttpComparison[]>>
-
-/** All comparisons as benchmarks with ratios. */
-export const httpRatios: readonly RatioBenchmark[] = Object.values(httpBenchmarks).flat().map(benchmarkOf)
-
-/** The name of a command. */
-export type HttpName = keyof typeof httpBenchmarks
-
-/** Runs the comparisons of a command, and prints their reports. */
-export function runHttp(name: HttpName, options: { readonly quick: boolean }): Promise<void> {
-  return runBenchmarks(httpBenchmarks[name].map(benchmarkOf), options)
 }
 
+/** The benchmarks of each command. */
+export const httpRatios: ReadonlyMap<string, readonly RatioBenchmark[]> = new Map(
+  Object.entries(commands).map(([name, comparisons]) => [name, comparisons.map(benchmarkOf)]),
+)
+
 function benchmarkOf(comparison: HttpComparison): RatioBenchmark {
-  const { title, call, servers, rows, load: program } = comparison
-  const measure: RatioBenchmark['measure'] = async (options) => {
-    const { timing } = options
-    const { unit, warmUp } = timing
-    const selected = selectRows(rows, options)
-    const usual = unit === 'cpu' ? 'load/sockets' : 'load/autocannon'
-    const load: Load = await startProgram(program ?? usual, 1)
-    const targets: (MeasuredServer & { readonly name: string })[] = []
-    try {
-      for (const { name, program: started } of selectTargets(servers, selected, options)) {
-        const target = { name, ...(await startServer(started)) }
-        targets.push(target)
-        await checkAnswer(target, call)
-      }
-      for (const target of targets) await measureCalls(load, target, { call, connections: 16, unit, seconds: warmUp })
-      const readings: Reading[] = []
-      for (const connections of new Set(selected.map((row) => row.connections))) {
-        const comparison = {
-          title: `${title}, ${connections} connections; ${pinning}`,
-          targets,
-          rows: selected.filter((row) => row.connections === connections),
-          columns: [rateColumn, cpuColumn, { unit: 'ms p99', of: (one) => one.p99Milliseconds, digits: 2 }],
-          measure: (target, seconds) => measureCalls(load, target, { call, connections, unit, seconds }),
-        } satisfies Parameters<typeof compareTargets<(typeof targets)[number], CallMeasurement>>[0]
-        readings.push(...(await compareTargets(comparison, options)))
-      }
-      return readings
-    } finally {
-      await Promise.all([load, ...targets].map((child) => child.stop()))
-    }
-  }
-  return { ids: rows.map(({ id }) => id), measure }
+  return { ids: comparison.rows.map(({ id }) => id), measure: (options) => measureHttp(comparison, options) }
+}
+
+async function measureHttp(
+  { title, call, servers, rows, load: program }: HttpComparison,
+  options: MeasureOptions,
+): Promise<readonly Reading[]> {
+  await using load = await startLoad(program)
+  const { unit } = options.timing
+  const measure = (users: number) => (target: Target, seconds: number) => measureCalls(target, { users, unit, seconds })
+  const passes = [...new Set(rows.map(({ users }) => users))].map(
+    (users): Pass<Target, CallMeasurement> => ({
+      title: `${title}, ${users} connections; ${pinning}`,
+      rows: rows.filter((row) => row.users === users),
+      columns: [rateColumn, cpuColumn, { unit: 'ms p99', of: (one) => one.p99Milliseconds, digits: 2 }],
+      measure: measure(users),
+    }),
+  )
+  const targets = Object.entries(servers).map(([name, server]) => ({
+    name,
+    start: () => startTarget(server, { name, call, load }),
+  }))
+  return await compareTargets({ targets, passes, warm: measure(16), stop: stopAll }, options)
 }

@@ -1,214 +1,166 @@
-import { connect } from 'node:net'
-import autocannon from 'autocannon'
-import { request } from 'undici'
+import { type Column, measureRounds, type Round } from './alternating.ts'
 import type { Call } from './calls.ts'
-import { answerQuestions, type Program, type Programs, type RunningServer } from './processes.ts'
-import type { Column } from './alternating.ts'
-import type { CpuMeasurement } from './ratios.ts'
+import { type HttpResponse, openConnection } from './connection.ts'
+import { answerQuestions } from './peers/serve-measured.ts'
+import {
+  type MeasuredServer,
+  type Program,
+  type Programs,
+  startProgram,
+  type StartOptions,
+  startServer,
+  stopAll,
+} from './processes.ts'
+import type { CpuMeasurement, Timing } from './ratios.ts'
 
 /** A question of the benchmark to a load. */
 export interface LoadQuestion {
   readonly url: string
   readonly call: Call
-  readonly connections: number
+  /** The number of users, who each have a connection and one call at a time. */
+  readonly users: number
   readonly seconds: number
 }
 
 /** The measurements of a load. */
 export interface LoadAnswer {
+  readonly calls: number
+  /** The requests of the calls, which have the rate and the times. */
   readonly requests: number
   readonly perSecond: number
   readonly medianMilliseconds: number
   readonly p99Milliseconds: number
-  /** Requests without a right response. */
-  readonly failures: number
 }
 
-/** A process that sends requests. */
+/** A process that sends calls. A wrong response ends it, because a server that fails is fast. */
 export type Load = Program<LoadQuestion, LoadAnswer>
+
+/** Starts a load on core 1. */
+export function startLoad(program = 'load/calls'): Promise<Load> {
+  return startProgram(program, { core: 1 })
+}
 
 /** The measurement of a server under load. */
 export type CallMeasurement = LoadAnswer & CpuMeasurement
 
-export const rateColumn: Column<CallMeasurement> = { unit: '/s', of: ({ perSecond }) => perSecond, digits: 0 }
-
-/** The length of a measurement, in seconds of the clock or of the server's CPU. */
-export interface LoadTime {
-  readonly unit?: 'clock' | 'cpu' | undefined
-  readonly seconds: number
+export const rateColumn: Column<Pick<LoadAnswer, 'perSecond'>> = {
+  unit: '/s',
+  of: ({ perSecond }) => perSecond,
+  digits: 0,
 }
 
-/**
- * Sends calls to a server, and returns the CPU that it used for each. Seconds of CPU are measured in slices.
- *
- * @throws Error for the first failed request, because a server that fails is fast.
- */
-export async function measureCalls(
-  load: Load,
-  server: RunningServer,
-  { call, connections, seconds, unit = 'clock' }: Omit<LoadQuestion, 'url' | 'seconds'> & LoadTime,
-): Promise<CallMeasurement> {
-  const { url } = server
-  const before = await server.cpu()
-  let requests = 0
-  for (;;) {
-    const seen = await load.ask({ url, call, connections, seconds: unit === 'cpu' ? 0.25 : seconds })
-    const { failures } = seen
-    if (failures > 0) throw new Error(`${failures} requests to ${url} failed: the measurement is invalid`)
-    requests += seen.requests
-    const used = (await server.cpu()) - before
-    if (unit === 'clock' || used >= seconds * 1e6) return { ...seen, cpu: used / requests }
-  }
+/** A server with the call that it answers, and the process that sends it. */
+export interface Target extends MeasuredServer {
+  readonly name: string
+  readonly call: Call
+  readonly load: Load
+}
+
+/** Starts a server, and checks its response to the call. */
+export async function startTarget(
+  program: string,
+  rest: Pick<Target, 'name' | 'call' | 'load'>,
+  options?: StartOptions,
+): Promise<Target> {
+  const server = await startServer(program, options)
+  await checkAnswer(server, rest.call)
+  return { ...server, ...rest }
 }
 
 /** Throws unless a server returns the right response to a call. */
-export async function checkAnswer(
-  { url }: Pick<RunningServer, 'url'>,
-  { headers, body, expected }: Call,
-): Promise<void> {
-  const response = await request(url, { method: 'POST', headers, body })
-  const text = await response.body.text()
-  if (response.statusCode !== 200 || !text.includes(expected))
-    throw new Error(`a server is wrong: it answered ${response.statusCode} ${text.slice(0, 500)}`)
+export async function checkAnswer({ url }: MeasuredServer, call: Call): Promise<void> {
+  const user = openUser({ url, call })
+  await user.call()
+  user.close()
 }
 
-/** The loads. autocannon ends on whole seconds, so slices are sent over bare sockets. */
-export const programs: Programs = {
-  autocannon: () => answerQuestions(runAutocannon),
-  sockets: () =>
-    serveLoad(async (connection, observations, call) => {
-      const sentAt = performance.now()
-      const { status } = await connection.post(call.body)
-      if (status === 200) observations.times.push(performance.now() - sentAt)
-      else observations.failures += 1
-    }),
+/** How long a load runs, in seconds of the clock or of the server's CPU, and for how many users. */
+export type LoadTime = Pick<Timing, 'unit' | 'seconds'> & Pick<LoadQuestion, 'users'>
+
+/** Sends the call of a target, and returns the CPU that its server used for each request. */
+export function measureCalls({ load, url, call, cpu }: Target, time: LoadTime): Promise<CallMeasurement> {
+  return measureSlices(cpu, time, (seconds) => load.ask({ url, call, users: time.users, seconds }))
 }
 
-async function runAutocannon({ url, call, connections, seconds }: LoadQuestion): Promise<LoadAnswer> {
-  // The percentiles of autocannon are whole milliseconds, and most calls take less than one.
-  const times: number[] = []
-  const started = performance.now()
-  const { headers, body } = call
-  const { non2xx, errors, timeouts, ...result } = await new Promise<autocannon.Result>((resolve, reject) => {
-    const instance = autocannon(
-      { url, connections, duration: seconds, method: 'POST', headers: { ...headers }, body },
-      (error, finished) => (error ? reject(error) : resolve(finished)),
-    )
-    // The fourth argument of the event is the time in milliseconds.
-    instance.on('response', (...response) => times.push(response[3]))
-  })
-  const failures = non2xx + errors + timeouts
-  return { ...answerOf({ times, failures }, performance.now() - started), requests: result['2xx'] }
-}
-
-/** What the connections of a load have seen: the milliseconds of each request, and the requests without an answer. */
-export interface Observations {
-  readonly times: number[]
-  failures: number
-}
-
-/** Summarizes a load. */
-export function answerOf({ times, failures }: Observations, milliseconds: number): LoadAnswer {
-  const sorted = Float64Array.from(times).sort()
-  return {
-    requests: sorted.length,
-    perSecond: (sorted.length * 1000) / milliseconds,
-    medianMilliseconds: sorted[sorted.length >> 1] ?? Number.NaN,
-    p99Milliseconds: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
-    failures,
+/** Runs a load for some seconds of the clock, or in slices for seconds of the CPU of a server. */
+export async function measureSlices<Seen extends Pick<LoadAnswer, 'requests'>>(
+  cpu: () => Promise<number>,
+  { unit, seconds }: Pick<Timing, 'unit' | 'seconds'>,
+  run: (seconds: number) => Promise<Seen>,
+): Promise<Seen & CpuMeasurement> {
+  const before = await cpu()
+  let requests = 0
+  for (;;) {
+    const seen = await run(unit === 'cpu' ? 0.25 : seconds)
+    requests += seen.requests
+    const used = (await cpu()) - before
+    if (unit !== 'cpu' || used >= seconds * 1e6) return { ...seen, cpu: used / requests }
   }
 }
 
-/** A connection that sends one request after the other. */
-export interface HttpConnection {
-  post(body: string): Promise<ReadResponse>
+/** Warms up targets, measures their calls in alternating rounds, and stops them with their loads. */
+export async function measureTargets(
+  targets: readonly Target[],
+  { rounds, warmUp, ...time }: Timing & LoadTime,
+): Promise<readonly Round<CallMeasurement>[]> {
+  try {
+    for (const target of targets) await measureCalls(target, { ...time, seconds: warmUp })
+    return await measureRounds(targets, rounds, (target) => measureCalls(target, time))
+  } finally {
+    await stopAll(targets.flatMap((target) => [target, target.load]))
+  }
+}
+
+/** A user, who repeats a call or several requests that belong together. */
+export interface User {
+  /** Returns the milliseconds of each request, and throws for a wrong response. */
+  call(): Promise<readonly number[]>
   close(): void
 }
 
-/** Runs a load on bare sockets for each question. A function sends a request, or several that belong together. */
-export function serveLoad(
-  send: (connection: HttpConnection, observations: Observations, call: Call) => Promise<void>,
-): void {
-  answerQuestions(async ({ url, call, connections, seconds }: LoadQuestion): Promise<LoadAnswer> => {
-    const observations: Observations = { times: [], failures: 0 }
+/** Runs the users of a load for each question. */
+export function serveLoad(open: (question: LoadQuestion, index: number) => User | Promise<User>): void {
+  answerQuestions(async (question: LoadQuestion): Promise<LoadAnswer> => {
+    const times: number[] = []
+    let calls = 0
     const started = performance.now()
-    const runConnection = async (): Promise<void> => {
-      const connection = openConnection(url, call.headers)
-      while (performance.now() < started + seconds * 1000) await send(connection, observations, call)
-      connection.close()
+    const runUser = async (_: unknown, index: number): Promise<void> => {
+      const user = await open(question, index)
+      while (performance.now() < started + question.seconds * 1000) {
+        times.push(...(await user.call()))
+        calls += 1
+      }
+      user.close()
     }
-    await Promise.all(Array.from({ length: connections }, runConnection))
-    return answerOf(observations, performance.now() - started)
+    await Promise.all(Array.from({ length: question.users }, runUser))
+    const perSecond = (times.length * 1000) / (performance.now() - started)
+    const sorted = Float64Array.from(times).sort()
+    const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
+    return { calls, requests: times.length, perSecond, medianMilliseconds: at(0.5), p99Milliseconds: at(0.99) }
   })
 }
 
-/** Opens a connection whose requests are POSTs with the same headers. At most one response is pending. */
-function openConnection(url: string, headers: Readonly<Record<string, string>>): HttpConnection {
-  const { hostname, port, host, pathname } = new URL(url)
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true })
-  const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
-  const head = `POST ${pathname} HTTP/1.1\r\n${lines.join('')}content-length: `
-  let bytes: Buffer = Buffer.alloc(0)
-  let settle: (response: ReadResponse) => void = () => {}
-  let fail: (error: Error) => void = () => {}
-  socket.on('data', (chunk) => {
-    bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
-    const response = readResponse(bytes)
-    if (response === undefined) return
-    bytes = response.rest
-    settle(response)
-  })
-  socket.on('error', (error) => fail(error))
-  socket.on('close', () => fail(new Error('the server closed a connection')))
+/** The load that repeats one request. */
+export const programs: Programs = { calls: () => serveLoad(openUser) }
+
+/** Opens a user who repeats one request. */
+export function openUser({ url, call: { headers, body, expected } }: Pick<LoadQuestion, 'url' | 'call'>): User {
+  const connection = openConnection(url, headers)
   return {
-    post: (body) => {
-      socket.write(`${head}${Buffer.byteLength(body)}\r\n\r\n${body}`)
-      return new Promise((resolve, reject) => {
-        settle = resolve
-        fail = reject
-      })
+    async call() {
+      const sent = performance.now()
+      const response = await connection.send({ body })
+      const milliseconds = performance.now() - sent
+      if (response.status === 200 && response.body.includes(expected)) return [milliseconds]
+      throw wrongAnswer(response)
     },
-    close: () => socket.destroy(),
+    close: connection.close,
   }
 }
 
-/** A complete response, and the bytes that follow it. */
-export interface ReadResponse {
-  readonly status: number
-  readonly body: string
-  readonly rest: Buffer
-}
-
-/**
- * Reads one response of HTTP/1.1 from the start of a buffer. Returns undefined for an incomplete response.
- *
- * @throws Error for a response whose header has no length of the body.
- */
-export function readResponse(bytes: Buffer): ReadResponse | undefined {
-  const end = bytes.indexOf('\r\n\r\n')
-  if (end === -1) return undefined
-  const head = bytes.toString('latin1', 0, end)
-  const status = Number(head.slice(9, 12))
-  const content = bytes.subarray(end + 4)
-  const length = /^content-length: *(\d+)/im.exec(head)?.[1]
-  if (length !== undefined) {
-    const bodyLength = Number(length)
-    if (content.length < bodyLength) return undefined
-    return { status, body: content.toString('utf8', 0, bodyLength), rest: content.subarray(bodyLength) }
-  }
-  if (!/^transfer-encoding: *chunked/im.test(head)) throw new Error(`no length in the head of a response: ${head}`)
-  const chunks: Buffer[] = []
-  for (let at = 0; ; ) {
-    const endOfSize = content.indexOf('\r\n', at)
-    if (endOfSize === -1) return undefined
-    const size = Number.parseInt(content.toString('latin1', at, endOfSize), 16)
-    const start = endOfSize + 2
-    // A line break follows each chunk, also the last one, which is empty.
-    at = start + size + 2
-    if (content.length < at) return undefined
-    if (size === 0) return { status, body: Buffer.concat(chunks).toString(), rest: content.subarray(at) }
-    chunks.push(content.subarray(start, start + size))
-  }
+/** Creates the error for a wrong response. */
+export function wrongAnswer({ status, body }: HttpResponse): Error {
+  return new Error(`a server is wrong: it answered ${status} ${body.slice(0, 500)}`)
 }
 
 /** Returns the message of a body: the body itself, or the last event of a stream. */

@@ -1,35 +1,32 @@
 import { parseArgs } from 'node:util'
-import type { HttpName } from './http.ts'
 import type { Programs } from './processes.ts'
+import { type RatioBenchmark, runBenchmarks } from './ratios.ts'
 
+/** A file has a benchmark, ratios, or programs that others start. */
 interface File {
   readonly run?: (options: { readonly quick: boolean }) => Promise<void>
+  readonly ratios?: readonly RatioBenchmark[] | undefined
   readonly programs?: Programs
 }
 
-const runHttp = (name: HttpName) => async (): Promise<File> => ({
-  run: async (options) => (await import('./http.ts')).runHttp(name, options),
+const http = ['fetch', 'gateway', 'hop', 'http', 'list', 'rounds', 'stream'].map((name) => {
+  const load = async (): Promise<File> => ({ ratios: (await import('./http.ts')).httpRatios.get(name) })
+  return [name, load] as const
 })
 
 const benchmarks: ReadonlyMap<string, () => Promise<File>> = new Map<string, () => Promise<File>>([
+  ...http,
   ['asks', () => import('./asks.ts')],
   ['bridges', () => import('./bridges.ts')],
   ['bundle', () => import('./bundle.ts')],
   ['codec', () => import('./codec.ts')],
   ['cold', () => import('./cold.ts')],
-  ['fetch', runHttp('fetch')],
   ['gate', () => import('./gate.ts')],
-  ['gateway', runHttp('gateway')],
   ['growth', () => import('./growth.ts')],
-  ['hop', runHttp('hop')],
-  ['http', runHttp('http')],
   ['installed', () => import('./installed.ts')],
-  ['list', runHttp('list')],
   ['peers', () => import('./peers.ts')],
-  ['rounds', runHttp('rounds')],
   ['sessions', () => import('./sessions.ts')],
   ['stdio', () => import('./stdio.ts')],
-  ['stream', runHttp('stream')],
   ['telemetry', () => import('./telemetry.ts')],
   ['types', () => import('./types.ts')],
   ['waiting-users', () => import('./waiting-users.ts')],
@@ -43,6 +40,7 @@ const programFiles: typeof benchmarks = new Map<string, () => Promise<File>>([
   ['flow', () => import('./flow.ts')],
   ['growth-tasks', () => import('./growth-tasks.ts')],
   ['load', () => import('./load.ts')],
+  ['memory', () => import('./memory.ts')],
   ['official-v1', () => import('./official-v1.ts')],
   ['official-v2', () => import('./official-v2.ts')],
   ['our-servers', () => import('./our-servers.ts')],
@@ -56,11 +54,13 @@ const { values, positionals } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, program: { type: 'string' } },
 })
 const [name = '', ...rest] = positionals
-const { run } = (rest.length === 0 && (await benchmarks.get(name)?.())) || {}
+const file = values.program === undefined && rest.length === 0 ? await benchmarks.get(name)?.() : undefined
 if (values.program !== undefined) await runProgram(values.program, positionals)
-else if (run !== undefined) await run(values)
+else if (file?.run !== undefined) await file.run(values)
+else if (file?.ratios !== undefined) await runBenchmarks(file.ratios, values)
 else {
-  process.stderr.write(`pnpm bench <name> [--quick], where <name> is one of: ${[...benchmarks.keys()].join(', ')}\n`)
+  const names = [...benchmarks.keys()].toSorted().join(', ')
+  process.stderr.write(`pnpm bench <name> [--quick], where <name> is one of: ${names}\n`)
   process.exitCode = 2
 }
 

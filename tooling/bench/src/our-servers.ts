@@ -5,7 +5,8 @@ import { randomKey } from '@x/state-codec'
 import { nodeHandler } from '@x/transport-http/node'
 import * as z from 'zod'
 import { userHeader } from './flow-calls.ts'
-import { type Programs, serveMeasured, startServer } from './processes.ts'
+import { serveMeasured } from './peers/serve-measured.ts'
+import { type Programs, startServer } from './processes.ts'
 
 const names = { name: 'bench', version: '1.0.0' } as const
 
@@ -143,14 +144,15 @@ async function serveStreams(): Promise<void> {
 async function serveProxy(upstream: string): Promise<void> {
   const { proxy } = await import('@x/gateway')
   const { connectAny } = await import('@x/legacy/client')
-  const { url } = await startServer(`our-servers/${upstream}`, 1)
+  const { url } = await startServer(`our-servers/${upstream}`, { core: 1 })
   await serve(proxy({ connect: () => connectAny(url) }, names))
 }
 
 async function serveGateway(): Promise<void> {
   const { gateway } = await import('@x/gateway')
   const { connectAny } = await import('@x/legacy/client')
-  const [one, two] = [await startServer('our-servers/echoes', 1), await startServer('our-servers/echoes', 1)]
+  const start = () => startServer('our-servers/echoes', { core: 1 })
+  const [one, two] = [await start(), await start()]
   const upstreams = { one: { connect: () => connectAny(one.url) }, two: { connect: () => connectAny(two.url) } }
   await serve(gateway({ ...names, state: sealedState({ keys: [randomKey()] }), upstreams }))
 }

@@ -1,4 +1,4 @@
-import { type Column, measureRounds, medianOf, median, reportLines, type Round, sharesOf } from './alternating.ts'
+import { type Column, measureRounds, median, medianOf, reportLines, type Round, sharesOf } from './alternating.ts'
 
 const atLeast = (value: number) => ({ sign: '>=', value }) as const
 const atMost = (value: number) => ({ sign: '<=', value }) as const
@@ -48,7 +48,7 @@ export interface Timing {
    * The time that seconds are of: the clock's, or the CPU of the measured process. On a busy machine a process does the
    * same work in a second of CPU, and is warm after the same seconds. Default: the clock's.
    */
-  readonly unit?: 'clock' | 'cpu'
+  readonly unit?: 'clock' | 'cpu' | undefined
   readonly rounds: number
   /** Seconds for each target in one round. */
   readonly seconds: number
@@ -97,56 +97,72 @@ export interface CpuMeasurement {
 /** The CPU of a call. */
 export const cpuColumn: Column<CpuMeasurement> = { unit: 'us CPU', of: ({ cpu }) => cpu }
 
-/** Returns the rows that a run measures. */
-export function selectRows<Row extends { readonly id: RatioId }>(
-  rows: readonly Row[],
-  { only }: Pick<MeasureOptions, 'only'>,
-): readonly Row[] {
-  return only === undefined ? rows : rows.filter(({ id }) => only.includes(id))
+/** What a benchmark compares. */
+export interface Comparison<Started, Measurement> {
+  /** The first is the base of the report. Targets that no row compares are peers, which only a whole run starts. */
+  readonly targets: readonly { readonly name: string; readonly start: () => Promise<Started> | Started }[]
+  readonly passes: readonly Pass<Started, Measurement>[]
+  /** Measures a target before the first round. Default: as the first pass does. */
+  readonly warm?: (target: Started, seconds: number) => Promise<unknown>
+  readonly stop?: (targets: readonly Started[]) => Promise<unknown>
 }
 
-/** Returns the targets that some rows compare, or all of them with their peers if the run has no selection. */
-export function selectTargets<Target extends { readonly name: string }>(
-  targets: readonly Target[],
-  rows: readonly { readonly name?: string; readonly base?: string }[],
-  { only }: Pick<MeasureOptions, 'only'>,
-): readonly Target[] {
-  const names = new Set(rows.flatMap(({ name = 'ours', base = 'floor' }) => [name, base]))
-  return only === undefined ? targets : targets.filter(({ name }) => names.has(name))
-}
-
-/** What a benchmark compares, and how it measures one target for some seconds. */
-export interface Comparison<Target, Measurement> {
+/** Rounds in which all targets take turns. */
+export interface Pass<Started, Measurement> {
   readonly title: string
-  readonly targets: readonly Target[]
-  /** The target that the report compares with. Default: the floor. */
-  readonly base?: string
   readonly rows: readonly RatioRow<Measurement>[]
   readonly columns: readonly [Column<Measurement>, ...Column<Measurement>[]]
-  readonly measure: (target: Target, seconds: number) => Promise<Measurement>
+  readonly measure: (target: Started, seconds: number) => Promise<Measurement>
 }
 
-/** Measures targets in alternating rounds, prints a line for each of them, and returns the ratios of the rows. */
-export async function compareTargets<Target extends { readonly name: string }, Measurement extends CpuMeasurement>(
-  { title, targets, rows, columns, measure, base = 'floor' }: Comparison<Target, Measurement>,
-  { timing, only, print }: MeasureOptions,
+/** Starts the targets that a run needs, warms them up, and returns the ratios of the rows of each pass. */
+export async function compareTargets<Started extends { readonly name: string }, Measurement extends CpuMeasurement>(
+  { targets, passes, warm = passes[0]?.measure, stop }: Comparison<Started, Measurement>,
+  options: MeasureOptions,
 ): Promise<readonly Reading[]> {
-  const selected = selectRows(rows, { only })
-  const compared = selectTargets(targets, selected, { only })
+  const selected = passes
+    .map((pass) => ({ ...pass, rows: pass.rows.filter(({ id }) => options.only?.includes(id) ?? true) }))
+    .filter(({ rows }) => rows.length > 0)
+  const started: Started[] = []
+  try {
+    for (const { name, start } of targets)
+      if (selected.some((pass) => isCompared(pass, name, options))) started.push(await start())
+    for (const target of started) await warm?.(target, options.timing.warmUp)
+    const readings: Reading[] = []
+    for (const pass of selected) readings.push(...(await measurePass(pass, started, options)))
+    return readings
+  } finally {
+    await stop?.(started)
+  }
+}
+
+function isCompared(
+  { rows }: { readonly rows: readonly { readonly name?: string; readonly base?: string }[] },
+  target: string,
+  { only }: MeasureOptions,
+): boolean {
+  return only === undefined || rows.some(({ name = 'ours', base = 'floor' }) => target === name || target === base)
+}
+
+async function measurePass<Started extends { readonly name: string }, Measurement extends CpuMeasurement>(
+  pass: Pass<Started, Measurement>,
+  started: readonly Started[],
+  options: MeasureOptions,
+): Promise<readonly Reading[]> {
+  const { title, rows, columns, measure } = pass
+  const { timing, print } = options
   const { rounds, seconds } = timing
-  print(
-    `${title}, Node ${process.version}: ${rounds} alternating rounds of ${seconds} s; medians; ratios within a round`,
-  )
+  print(`${title}, Node ${process.version}: ${rounds} alternating rounds of ${seconds} s; medians, ratios in a round`)
+  const compared = started.filter(({ name }) => isCompared(pass, name, options))
   const measured = await measureRounds(compared, rounds, (target) => measure(target, seconds))
-  const shown = compared.some(({ name }) => name === base) ? base : (compared[0]?.name ?? base)
-  for (const line of reportLines(measured, shown, columns)) print(line)
-  const readings = selected.map((row) => readingOf(measured, { column: columns[0], ...row }))
+  for (const line of reportLines(measured, compared[0]?.name ?? '', columns)) print(line)
+  const readings = rows.map((row) => readingOf(measured, { column: columns[0], ...row }))
   for (const reading of readings) print(readingLine(reading))
   return readings
 }
 
 /** Returns the ratio of a row within each round, and that of CPU. */
-export function readingOf<Measurement extends CpuMeasurement>(
+function readingOf<Measurement extends CpuMeasurement>(
   rounds: readonly Round<Measurement>[],
   { id, name = 'ours', base = 'floor', column }: RatioRow<Measurement> & { readonly column: Column<Measurement> },
 ): Reading {
@@ -168,7 +184,12 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-/** Measures all ratios and peers of a benchmark that the command line names. */
+/** Divides the rounds: when a call takes microseconds, many short ones lose less to a busy period of the machine. */
+export function inShortRounds({ timing, ...options }: MeasureOptions, divisor: number): MeasureOptions {
+  return { ...options, timing: { ...timing, rounds: timing.rounds * 3, seconds: timing.seconds / divisor } }
+}
+
+/** Measures all ratios and peers of benchmarks that the command line names. */
 export async function runBenchmarks(
   benchmarks: readonly RatioBenchmark[],
   { quick }: { readonly quick: boolean },

@@ -4,7 +4,7 @@ import { sessionsClient } from '@x/sessions/client'
 import { sessions as serverSessions } from '@x/sessions/server'
 import { randomKey, sealedState } from '@x/state-codec'
 import * as z from 'zod'
-import { compareTargets, cpuColumn, type RatioBenchmark, runBenchmarks } from './ratios.ts'
+import { compareTargets, cpuColumn, inShortRounds, type RatioBenchmark } from './ratios.ts'
 import { type CallTime, timeCalls } from './time-calls.ts'
 
 /**
@@ -14,28 +14,21 @@ import { type CallTime, timeCalls } from './time-calls.ts'
  * reads. After a warm-up both alternate in rounds of a fixed time. Ratios to the plain call are formed within a round.
  * Each must return the right result before the measurement. Not measured: transports, stores, concurrent calls.
  */
-export const sessionsBenchmark: RatioBenchmark = {
-  ids: ['sessions/read'],
-  async measure({ timing, ...options }) {
-    const targets = await openSteps()
-    for (const { call } of targets) await timeCalls(call, timing.warmUp / 10)
-    const short = { ...timing, rounds: timing.rounds * 3, seconds: timing.seconds / 20 }
-    const measure = ({ call }: Step, seconds: number): Promise<CallTime> => timeCalls(call, seconds)
-    const title = 'tools/call in a session, from client to server in memory'
-    const rows = [{ id: 'sessions/read', name: reading, base: plain }] as const
-    const elapsed = { unit: 'us', of: (one: CallTime) => one.elapsed }
-    const comparison = { title, targets, rows, base: plain, measure }
-    return compareTargets({ ...comparison, columns: [elapsed, cpuColumn] }, { ...options, timing: short })
+export const ratios: readonly RatioBenchmark[] = [
+  {
+    ids: ['sessions/read'],
+    measure: async (options) => {
+      const targets = (await openSteps()).map((step) => ({ name: step.name, start: () => step }))
+      const title = 'tools/call in a session, from client to server in memory'
+      const columns = [{ unit: 'us', of: ({ elapsed }: CallTime) => elapsed }, cpuColumn] as const
+      const measure = ({ call }: Step, seconds: number): Promise<CallTime> => timeCalls(call, seconds)
+      const warm = (step: Step, seconds: number): Promise<CallTime> => measure(step, seconds / 10)
+      const rows = [{ id: 'sessions/read', base: 'plain' }] as const
+      const passes = [{ title, rows, columns, measure }]
+      return compareTargets({ targets, passes, warm }, inShortRounds(options, 20))
+    },
   },
-}
-
-/** Runs the benchmark and prints its report. */
-export function run(options: { readonly quick: boolean }): Promise<void> {
-  return runBenchmarks([sessionsBenchmark], options)
-}
-
-const plain = 'plain'
-const reading = 'in a session, read'
+]
 
 interface Step {
   readonly name: string
@@ -62,14 +55,13 @@ async function openSteps(): Promise<readonly Step[]> {
   const within = createServer({ ...definition, extensions: [sessions] })
   const host = { name: 'bench', version: '1.0.0' }
   const client = createClient(within, { ...host, extensions: [sessionsClient()] })
-  const steps = [
-    { name: plain, caller: createClient(server, host), expected: 'false' },
-    { name: reading, caller: await client.sessions.create(), expected: 'true' },
-  ]
-  for (const { name, caller, expected } of steps) {
-    const { content } = await caller.callTool('work', { write: false })
-    if (JSON.stringify(content) !== JSON.stringify([{ type: 'text', text: expected }]))
-      throw new Error(`${name} is wrong`)
+  const callers = { plain: createClient(server, host), ours: await client.sessions.create() }
+  const steps: Step[] = []
+  for (const [name, caller] of Object.entries(callers)) {
+    const call = () => caller.callTool('work', { write: false })
+    const answer = JSON.stringify((await call()).content)
+    if (!answer.includes(String(name === 'ours'))) throw new Error(`${name} is wrong: ${answer}`)
+    steps.push({ name, call })
   }
-  return steps.map(({ name, caller }) => ({ name, call: () => caller.callTool('work', { write: false }) }))
+  return steps
 }

@@ -15,7 +15,7 @@ interface ExampleFiles {
 }
 
 const source = new URL('../../../examples/benchmark-mcp-servers/', import.meta.url)
-const copy = new URL('./example/', import.meta.url)
+const copy = new URL('../dist/example/', import.meta.url)
 
 /** Copies the files of the example into the built benchmark, where their imports resolve to its packages. */
 export async function copyExample(): Promise<void> {
@@ -64,8 +64,8 @@ const search = z.object({
 })
 const items = z.array(z.object({ product_id: z.number(), quantity: z.number() }))
 
-/** Registers the three tools of the workload. */
-export function registerShopTools(server: ToolRegistry, shop: Shop): void {
+/** Registers the three tools of the workload, and returns the server. */
+export function registerShopTools<S extends ToolRegistry>(server: S, shop: Shop): S {
   const register = (name: string, inputSchema: z.ZodObject, work: (args: unknown) => Promise<object>): void => {
     server.registerTool(name, { description: name, inputSchema }, async (args) => {
       return { content: [{ type: 'text', text: JSON.stringify(await work(args)) }] }
@@ -74,4 +74,5 @@ export function registerShopTools(server: ToolRegistry, shop: Shop): void {
   register('search_products', search, (args) => shop.searchProducts(args))
   register('get_user_cart', z.object({ user_id: user }), (args) => shop.getUserCart(args))
   register('checkout', z.object({ user_id: user, items }), (args) => shop.checkout(args))
+  return server
 }

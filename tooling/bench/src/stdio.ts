@@ -1,41 +1,30 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import type { Readable, Writable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { type Column, median } from './alternating.ts'
-import { echoAnswer, echoCall, expectedText } from './calls.ts'
-import type { LoadTime } from './load.ts'
-import { pinning, pinProcess, type Programs, stopProcess } from './processes.ts'
+import { echoCall, expectedText } from './calls.ts'
+import { measureSlices, rateColumn } from './load.ts'
+import { echoAnswer } from './peers/bare-server.ts'
+import { reportUsage } from './peers/serve-measured.ts'
+import { type MeasuredServer, pinning, pinProcess, type Programs, startServer, stopAll } from './processes.ts'
 import {
   compareTargets,
-  type CpuMeasurement,
   cpuColumn,
+  type CpuMeasurement,
+  type Pass,
   type RatioBenchmark,
-  type Reading,
-  runBenchmarks,
-  selectRows,
+  type RatioId,
 } from './ratios.ts'
 
-interface PipeMeasurement extends CpuMeasurement {
+/** The calls of a slice over pipes. */
+interface Slice {
+  readonly requests: number
   readonly perSecond: number
   /** The median time from a call to its response, with one call in flight. NaN for more. */
   readonly medianMicroseconds: number
 }
 
-const rateColumn: Column<PipeMeasurement> = { unit: '/s', of: ({ perSecond }) => perSecond, digits: 0 }
-const p50Column: Column<PipeMeasurement> = { unit: 'us p50', of: (one) => one.medianMicroseconds, digits: 0 }
+type Measurement = Slice & CpuMeasurement
+type PipedServer = MeasuredServer & { readonly name: string }
 
-const rows = [
-  { id: 'stdio/p50', inFlight: 1, column: p50Column },
-  { id: 'stdio/64', inFlight: 64, column: rateColumn },
-] as const
-
-interface PipedServer {
-  readonly name: string
-  readonly child: ChildProcess
-  readonly stdin: Writable
-  readonly stdout: Readable
-}
+const p50Column: Column<Measurement> = { unit: 'us p50', of: (one) => one.medianMicroseconds, digits: 0 }
 
 /**
  * Compares a server over stdio with a bare process that splits lines, parses each, and answers a fixed text of the same
@@ -45,40 +34,35 @@ interface PipedServer {
  * load. Servers alternate within a round. An answer that is an error ends the run. Not measured: the client, large
  * messages, notifications, the start of a process.
  */
-export const stdioBenchmark: RatioBenchmark = {
-  ids: rows.map(({ id }) => id),
-  async measure(options) {
-    const { unit, warmUp } = options.timing
-    const servers: PipedServer[] = []
-    pinProcess(process.pid, 1)
-    try {
-      for (const name of ['floor', 'ours']) servers.push(startPiped(name))
-      for (const server of servers) await measureLoad(server, 64, { seconds: warmUp, unit })
-      const readings: Reading[] = []
-      for (const { inFlight, ...row } of selectRows(rows, options)) {
-        const title = `tools/call of an echo tool over pipes, ${inFlight} in flight; ${pinning}`
-        const measure = (server: PipedServer, seconds: number) => measureLoad(server, inFlight, { seconds, unit })
-        const columns = inFlight === 1 ? ([p50Column, cpuColumn] as const) : ([rateColumn, cpuColumn] as const)
-        readings.push(
-          ...(await compareTargets({ title, targets: servers, rows: [row], columns: [...columns], measure }, options)),
-        )
-      }
-      return readings
-    } finally {
-      for (const { child } of servers) await stopProcess(child)
-    }
+export const ratios: readonly RatioBenchmark[] = [
+  {
+    ids: ['stdio/p50', 'stdio/64'],
+    measure: (options) => {
+      pinProcess(process.pid, 1)
+      const { unit } = options.timing
+      const start = async (name: string): Promise<PipedServer> => ({
+        ...(await startServer(`stdio/${name}`, { hasPipes: true })),
+        name,
+      })
+      const passOf = (id: RatioId, inFlight: number, column: Column<Measurement>): Pass<PipedServer, Measurement> => ({
+        title: `tools/call of an echo tool over pipes, ${inFlight} in flight; ${pinning}`,
+        rows: [{ id }],
+        columns: [column, cpuColumn],
+        measure: (server, seconds) =>
+          measureSlices(server.cpu, { unit, seconds }, (slice) => sendCalls(server, inFlight, slice)),
+      })
+      const many = passOf('stdio/64', 64, rateColumn)
+      const passes = [passOf('stdio/p50', 1, p50Column), many]
+      const targets = ['floor', 'ours'].map((name) => ({ name, start: () => start(name) }))
+      return compareTargets({ targets, passes, warm: many.measure, stop: stopAll }, options)
+    },
   },
-}
-
-/** Runs the benchmark and prints its report. */
-export function run(options: { readonly quick: boolean }): Promise<void> {
-  return runBenchmarks([stdioBenchmark], options)
-}
+]
 
 /** The servers. They report their CPU over the IPC channel. */
 export const programs: Programs = {
   floor: () => {
-    reportCpu()
+    reportUsage('')
     let rest = ''
     process.stdin.setEncoding('utf8').on('data', (text: string) => {
       const lines = (rest + text).split('\n')
@@ -90,71 +74,23 @@ export const programs: Programs = {
       }
       if (answers !== '') process.stdout.write(answers)
     })
-    process.stdin.on('end', () => process.exit())
   },
   ours: async () => {
-    reportCpu()
+    reportUsage('')
     const { serveStdio } = await import('@x/transport-stdio')
     const { toolsServer } = await import('./our-servers.ts')
     serveStdio(toolsServer(1))
   },
 }
 
-function reportCpu(): void {
-  process.on('message', () => {
-    const { user, system } = process.cpuUsage()
-    process.send?.(user + system)
-  })
-}
-
-function startPiped(name: string): PipedServer {
-  const main = fileURLToPath(new URL('main.js', import.meta.url))
-  const node = ['--conditions=dist', main, '--program', `stdio/${name}`]
-  const child = spawn(process.execPath, node, { stdio: ['pipe', 'pipe', 'inherit', 'ipc'] })
-  const { stdin, stdout } = child
-  if (stdin === null || stdout === null) throw new Error(`${name} has no pipes`)
-  pinProcess(child.pid, 0)
-  return { name, child, stdin, stdout }
-}
-
-async function cpuOf(child: ChildProcess): Promise<number> {
-  child.send('cpu')
-  const [microseconds] = await once(child, 'message')
-  return Number(microseconds)
-}
-
-/** Keeps a number of calls in flight for some seconds of the clock or of the server's CPU. */
-async function measureLoad(
-  server: PipedServer,
-  inFlight: number,
-  { seconds, unit }: LoadTime,
-): Promise<PipeMeasurement> {
-  const before = await cpuOf(server.child)
-  const started = performance.now()
-  let calls = 0
-  for (;;) {
-    const slice = await sendCalls(server, inFlight, unit === 'cpu' ? 0.25 : seconds)
-    calls += slice.calls
-    const elapsed = (performance.now() - started) / 1000
-    const cpu = (await cpuOf(server.child)) - before
-    const { medianMicroseconds } = slice
-    if (unit !== 'cpu' || cpu >= seconds * 1e6)
-      return { perSecond: calls / elapsed, cpu: cpu / calls, medianMicroseconds }
-  }
-}
-
 const [head, tail] = echoCall.body.split('"id":1')
 const newline = 0x0a
 
-interface Slice {
-  readonly calls: number
-  readonly medianMicroseconds: number
-}
-
-/** Sends calls until the time ends, and resolves after the last response. */
-function sendCalls({ stdin, stdout }: PipedServer, inFlight: number, seconds: number): Promise<Slice> {
+/** Keeps a number of calls in flight until the time ends, and resolves after the last response. */
+function sendCalls({ child: { stdin, stdout } }: PipedServer, inFlight: number, seconds: number): Promise<Slice> {
   return new Promise((resolve, reject) => {
-    const end = performance.now() + seconds * 1000
+    const started = performance.now()
+    const end = started + seconds * 1000
     const times: number[] = []
     let sentCalls = 0
     let answeredCalls = 0
@@ -163,7 +99,7 @@ function sendCalls({ stdin, stdout }: PipedServer, inFlight: number, seconds: nu
       let lines = ''
       for (let more = 0; more < count; more++) lines += `${head}"id":${++sentCalls}${tail}\n`
       sentAt = performance.now()
-      stdin.write(lines)
+      stdin?.write(lines)
     }
     const onData = (chunk: Buffer): void => {
       const now = performance.now()
@@ -175,11 +111,12 @@ function sendCalls({ stdin, stdout }: PipedServer, inFlight: number, seconds: nu
       if (inFlight === 1) times.push((now - sentAt) * 1000)
       if (now < end) send(count)
       else if (answeredCalls === sentCalls) {
-        stdout.off('data', onData)
-        resolve({ calls: answeredCalls, medianMicroseconds: times.length === 0 ? Number.NaN : median(times) })
+        stdout?.off('data', onData)
+        const perSecond = (answeredCalls * 1000) / (now - started)
+        resolve({ requests: answeredCalls, perSecond, medianMicroseconds: inFlight === 1 ? median(times) : Number.NaN })
       }
     }
-    stdout.on('data', onData)
+    stdout?.on('data', onData)
     send(inFlight)
   })
 }

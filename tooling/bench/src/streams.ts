@@ -1,14 +1,8 @@
-import { Agent, type ClientRequest, request } from 'node:http'
 import { median } from './alternating.ts'
 import { callOf } from './calls.ts'
-import {
-  answerQuestions,
-  type MeasuredServer,
-  type Program,
-  type Programs,
-  startProgram,
-  startServer,
-} from './processes.ts'
+import { type HttpConnection, openConnection } from './connection.ts'
+import { answerQuestions } from './peers/serve-measured.ts'
+import { type MeasuredServer, type Program, type Programs, startProgram, startServer } from './processes.ts'
 
 type Listeners = Program<ListenersQuestion, object>
 
@@ -27,30 +21,25 @@ export interface StreamCost {
  * collections: after some streams were opened and closed, and with all open. A stream that is lost ends the run.
  */
 export async function measureStreams(program: string, sizes: readonly number[], rounds: number): Promise<StreamCost> {
-  const listeners: Listeners = await startProgram('streams/listeners', 1)
-  const server = await startServer(program)
-  const { url } = server
-  try {
-    const changes: number[] = []
-    let cost = { heapBytes: 0, residentBytes: 0 }
-    let before = await server.ask('idle memory')
-    // The first size compiles code.
-    for (const [index, streams] of [300, ...sizes].entries()) {
-      await listeners.ask({ ask: 'open', url, streams })
-      const after = await server.ask('memory')
-      cost = {
-        heapBytes: (after.heapBytes - before.heapBytes) / streams,
-        residentBytes: (after.residentBytes - before.residentBytes) / streams,
-      }
-      const values = await changeOften(listeners, server, index === 0 ? 30 : rounds)
-      if (index > 0) changes.push(median(values))
-      await listeners.ask({ ask: 'close', url })
-      before = await server.ask('idle memory')
+  await using listeners: Listeners = await startProgram('streams/listeners', { core: 1 })
+  await using server = await startServer(program)
+  const changes: number[] = []
+  let cost = { heapBytes: 0, residentBytes: 0 }
+  let before = await server.ask('idle memory')
+  // The first size compiles code.
+  for (const [index, streams] of [300, ...sizes].entries()) {
+    await listeners.ask({ ask: 'open', url: server.url, streams })
+    const after = await server.ask('memory')
+    cost = {
+      heapBytes: (after.heapBytes - before.heapBytes) / streams,
+      residentBytes: (after.residentBytes - before.residentBytes) / streams,
     }
-    return { changes, ...cost }
-  } finally {
-    await Promise.all([listeners.stop(), server.stop()])
+    const values = await changeOften(listeners, server, index === 0 ? 30 : rounds)
+    if (index > 0) changes.push(median(values))
+    await listeners.ask({ ask: 'close' })
+    before = await server.ask('idle memory')
   }
+  return { changes, ...cost }
 }
 
 /** Notifies all streams of changes, waits each time for the last client, and returns the microseconds of CPU. */
@@ -58,7 +47,7 @@ async function changeOften(listeners: Listeners, server: MeasuredServer, count: 
   const values: number[] = []
   for (let changes = 1; changes <= count; changes += 1) {
     const before = await server.cpu()
-    const arrived = listeners.ask({ ask: 'await', url: server.url, changes })
+    const arrived = listeners.ask({ ask: 'await', changes })
     await server.ask('change')
     await arrived
     values.push((await server.cpu()) - before)
@@ -70,101 +59,60 @@ async function changeOften(listeners: Listeners, server: MeasuredServer, count: 
 type ListenersQuestion =
   /** Opens a number of streams. The answer follows when all are acknowledged. */
   | { readonly ask: 'open'; readonly url: string; readonly streams: number }
-  /** Waits until every stream of this server has received a number of changes. */
-  | { readonly ask: 'await'; readonly url: string; readonly changes: number }
-  | { readonly ask: 'close'; readonly url: string }
+  /** Waits until every stream has received a number of changes. */
+  | { readonly ask: 'await'; readonly changes: number }
+  | { readonly ask: 'close' }
 
-/** The clients. A failure ends their process, and so the run. */
+/** The clients. A stream that ends ends their process, and so the run. */
 export const programs: Programs = {
-  listeners: () =>
-    answerQuestions(async (question: ListenersQuestion) => {
-      await listen(question)
-      return {}
-    }),
+  listeners: () => answerQuestions((question: ListenersQuestion) => listen(question).then(() => ({}))),
 }
 
-/** The streams of one server. */
-interface OpenStreams {
-  readonly requests: ClientRequest[]
-  /** The number of streams that have received a change, by the number of the change. The first change is 1. */
-  readonly receivedCounts: number[]
-  acknowledged: number
-  /** Checks the pending wait after each message. */
-  check: () => void
-}
+let connections: HttpConnection[] = []
+/** The number of streams that have received an acknowledgement, at 0, and a change, at its number. */
+let received: number[] = []
+/** Checks the pending wait after each message. */
+let check = (): void => {}
 
 /** The number of streams to open concurrently. It is below the backlog of a server, which is not measured. */
 const atOnce = 50
-const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY })
-const byUrl = new Map<string, OpenStreams>()
 
 async function listen(question: ListenersQuestion): Promise<void> {
-  const { url } = question
-  const opened = byUrl.get(url) ?? { requests: [], receivedCounts: [], acknowledged: 0, check: () => {} }
-  byUrl.set(url, opened)
-  if (question.ask === 'await')
-    return waitUntil(opened, () => (opened.receivedCounts[question.changes] ?? 0) === opened.requests.length)
+  if (question.ask === 'await') return waitForAll(question.changes)
   if (question.ask === 'close') {
-    byUrl.delete(url)
-    for (const one of opened.requests) one.destroy()
+    for (const connection of connections) connection.close()
+    connections = []
+    received = []
     return
   }
-  while (opened.requests.length < question.streams) {
-    const count = Math.min(atOnce, question.streams - opened.requests.length)
-    for (let index = 0; index < count; index += 1) openOne(opened, url)
-    await waitUntil(opened, () => opened.acknowledged === opened.requests.length)
+  while (connections.length < question.streams) {
+    const count = Math.min(atOnce, question.streams - connections.length)
+    for (let index = 0; index < count; index += 1) openStream(question.url)
+    await waitForAll(0)
   }
 }
 
-function waitUntil(opened: OpenStreams, isReached: () => boolean): Promise<void> {
+/** Waits until every stream has received a message. */
+function waitForAll(message: number): Promise<void> {
   return new Promise((resolve) => {
-    opened.check = () => isReached() && resolve()
-    opened.check()
+    check = () => received[message] === connections.length && resolve()
+    check()
   })
 }
 
-const acknowledgedMark = 'subscriptions/acknowledged'
-const changedMark = 'tools/list_changed'
 const { headers, body } = callOf('subscriptions/listen', { notifications: { toolsListChanged: true } }, '')
 
-function openOne(opened: OpenStreams, url: string): void {
-  const own = body.replace('"id":1', `"id":${opened.requests.length + 1}`)
-  const fail = (reason: unknown): void => {
-    if (byUrl.get(url) === opened) throw new Error(`a stream was lost: ${String(reason)}`)
+function openStream(url: string): void {
+  const connection = openConnection(url, headers)
+  connections.push(connection)
+  let messages = 0
+  const onEvent = (): void => {
+    received[messages] = (received[messages] ?? 0) + 1
+    messages += 1
+    check()
   }
-  const one = request(url, { method: 'POST', agent, headers: { ...headers, 'content-length': own.length } })
-  one.on('response', (response) => {
-    if (response.statusCode !== 200) fail(`status ${response.statusCode}`)
-    let changes = 0
-    findMarks(response.setEncoding('utf8'), (mark) => {
-      if (mark === acknowledgedMark) opened.acknowledged += 1
-      else {
-        changes += 1
-        opened.receivedCounts[changes] = (opened.receivedCounts[changes] ?? 0) + 1
-      }
-      opened.check()
-    })
-    response.on('close', () => fail('it was closed'))
-    response.on('error', fail)
-  })
-  one.on('error', fail)
-  opened.requests.push(one)
-  one.end(own)
-}
-
-const marks = new RegExp(`${acknowledgedMark}|${changedMark}`, 'g')
-const longest = Math.max(acknowledgedMark.length, changedMark.length)
-
-/** Finds each mark once in a text that arrives in chunks. */
-function findMarks(text: NodeJS.ReadableStream, found: (mark: string) => void): void {
-  let rest = ''
-  text.on('data', (piece: string) => {
-    const whole = rest + piece
-    let end = 0
-    for (const match of whole.matchAll(marks)) {
-      end = match.index + match[0].length
-      found(match[0])
-    }
-    rest = whole.slice(Math.max(end, whole.length - longest + 1))
+  const ended = connection.send({ body: body.replace('"id":1', `"id":${connections.length}`), onEvent })
+  void ended.then(({ head }) => {
+    throw new Error(`a stream has ended: ${head}`)
   })
 }

@@ -7,20 +7,14 @@ import {
   ParentBasedSampler,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base'
-import { createCall, type Server } from '@x/exchange'
+import { createCall } from '@x/exchange'
 import type { RpcRequest } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { telemetry } from '@x/server/otel'
-import { answerQuestions, pinning, type Program, type Programs, startProgram } from './processes.ts'
-import {
-  compareTargets,
-  cpuColumn,
-  type CpuMeasurement,
-  type RatioBenchmark,
-  runBenchmarks,
-  selectRows,
-  selectTargets,
-} from './ratios.ts'
+import { answerQuestions } from './peers/serve-measured.ts'
+import { pinning, type Program, type Programs, startProgram, stopAll } from './processes.ts'
+import { compareTargets, cpuColumn, type CpuMeasurement, inShortRounds, type RatioBenchmark } from './ratios.ts'
+import { timeCalls } from './time-calls.ts'
 
 const base = 'none'
 const rows = [
@@ -29,11 +23,8 @@ const rows = [
   { id: 'telemetry/100', name: 'sampled-100', base },
 ] as const
 
-interface Question {
-  readonly seconds: number
-}
-
-type Target = Program<Question, CpuMeasurement> & { readonly name: string }
+/** The question is a number of seconds. */
+type Target = Program<{ readonly seconds: number }, CpuMeasurement> & { readonly name: string }
 
 /**
  * Measures the CPU of a `tools/call` in memory with `telemetry()`, of the same call without it: with the API alone, with
@@ -44,30 +35,22 @@ type Target = Program<Question, CpuMeasurement> & { readonly name: string }
  * `AsyncLocalStorage`. The processes take turns on one core, one call at a time. Not measured: exporters, the
  * collection of metrics, steps and rounds. Over HTTP the plain call is larger, and the ratios are smaller.
  */
-export const telemetryBenchmark: RatioBenchmark = {
-  ids: rows.map(({ id }) => id),
-  async measure({ timing, ...options }) {
-    const named = [base, ...rows.map(({ name }) => name)].map((name) => ({ name }))
-    const targets: Target[] = []
-    try {
-      for (const { name } of selectTargets(named, selectRows(rows, options), options))
-        targets.push({ name, ...(await startProgram<Question, CpuMeasurement>(`telemetry/${name}`, 0)) })
-      for (const { ask } of targets) await ask({ seconds: timing.warmUp })
-      // One call takes microseconds. Many short rounds lose less to a busy period of the machine than a few long ones.
-      const short = { ...timing, rounds: timing.rounds * 3, seconds: timing.seconds / 4 }
+export const ratios: readonly RatioBenchmark[] = [
+  {
+    ids: rows.map(({ id }) => id),
+    measure: (options) => {
+      const start = async (name: string): Promise<Target> => ({
+        name,
+        ...(await startProgram(`telemetry/${name}`, { core: 0 })),
+      })
+      const targets = Object.keys(programs).map((name) => ({ name, start: () => start(name) }))
       const measure = ({ ask }: Target, seconds: number): Promise<CpuMeasurement> => ask({ seconds })
-      const comparison = { title: `tools/call in memory with telemetry; ${pinning}`, targets, rows, base, measure }
-      return await compareTargets({ ...comparison, columns: [cpuColumn] }, { ...options, timing: short })
-    } finally {
-      for (const target of targets) await target.stop()
-    }
+      const title = `tools/call in memory with telemetry; ${pinning}`
+      const passes = [{ title, rows, columns: [cpuColumn] as const, measure }]
+      return compareTargets({ targets, passes, stop: stopAll }, inShortRounds(options, 4))
+    },
   },
-}
-
-/** Runs the benchmark and prints its report. */
-export function run(options: { readonly quick: boolean }): Promise<void> {
-  return runBenchmarks([telemetryBenchmark], options)
-}
+]
 
 /** A process for each configuration. */
 export const programs: Programs = {
@@ -82,7 +65,9 @@ async function serveCalls(extensions: ReturnType<typeof telemetry>[]): Promise<v
   const server = createServer({ name: 'bench', version: '1.0.0', tools: [echo], strictReplay: false, extensions })
   const response = JSON.stringify(await server.exchange(request, createCall()))
   if (!response.includes('"text":"text"')) throw new Error(`no echo: ${response}`)
-  answerQuestions(({ seconds }: Question) => costOf(server, seconds))
+  const call = (): unknown => server.exchange(request, createCall())
+  // The timers of the SDK run between the turns of the event loop.
+  answerQuestions(({ seconds }: { seconds: number }) => timeCalls(call, seconds, { batch: 256, endsTurn: true }))
 }
 
 /** A reader that never collects metrics. Without a reader, the SDK records nothing. */
@@ -110,20 +95,3 @@ const _meta = {
 }
 const params = { name: 'echo', arguments: {}, _meta }
 const request: RpcRequest = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
-
-/** The number of calls per turn of the event loop. The timers of the SDK run between the turns. */
-const callsPerTurn = 256
-
-async function costOf({ exchange }: Server, seconds: number): Promise<CpuMeasurement> {
-  const before = process.cpuUsage()
-  let calls = 0
-  let cpu = 0
-  while (cpu < seconds * 1e6) {
-    for (let index = 0; index < callsPerTurn; index++) await exchange(request, createCall())
-    calls += callsPerTurn
-    await new Promise((resolve) => setImmediate(resolve))
-    const { user, system } = process.cpuUsage(before)
-    cpu = user + system
-  }
-  return { cpu: cpu / calls }
-}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compileCalls } from './many-calls.ts'
+import { compileCalls } from './types.ts'
 
 test('500 calls through client.tools make the compiler create fewer than 2.5 times the types', {
   timeout: 120_000,

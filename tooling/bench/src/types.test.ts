@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readHints } from './hints.ts'
+import { readHints } from './types.ts'
 
 const expectedHints = {
   'byInterface.tools': /^\(property\) .*: ToolFunctions<Api>$/,

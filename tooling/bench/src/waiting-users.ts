@@ -1,23 +1,24 @@
-import { randomUUID } from 'node:crypto'
-import { callOf } from './calls.ts'
-import { answerQuestions, collectGarbage, type Programs, startProgram } from './processes.ts'
-import { print } from './ratios.ts'
+import { WebStandardStreamableHTTPServerTransport as TransportV1 } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import { createMcpHandler, WebStandardStreamableHTTPServerTransport as TransportV2 } from '@modelcontextprotocol/server'
 import { legacy } from '@x/legacy'
-import { createServer, form, sealedState, tool } from '@x/server'
-import { randomKey } from '@x/state-codec'
+import type { ServerDefinition } from '@x/server'
 import { httpHandler } from '@x/transport-http'
-import * as z from 'zod'
+import { callParams, firstCall, initializeParams, userHeader } from './flow-calls.ts'
+import { connect, createFlow as createFlowV1, transportsOf } from './official-v1.ts'
+import { createFlow as createFlowV2 } from './official-v2.ts'
+import { flowServer } from './our-servers.ts'
+import { answerQuestions, collectGarbage } from './peers/serve-measured.ts'
+import { type Programs, startProgram } from './processes.ts'
+import { print } from './ratios.ts'
 
-/** Serves one request. The header `x-user` names the user. */
-type FetchHandler = (request: Request) => Promise<Response>
-
-/** A server whose tool `ask` asks its user one thing, and how its clients call it. */
-interface WaitingServer {
-  readonly revision: '2026-07-28' | '2025-11-25'
-  readonly start: () => Promise<FetchHandler>
-  /** The largest number of sessions in a process, if it has a limit. */
-  readonly maxSessions?: number
-}
+/** The servers, whose tool asks twice. Ours has a limit of sessions in a process. */
+const servers = [
+  { name: 'these packages', program: 'ours', revision: '2026-07-28' },
+  { name: 'official SDK v2', program: 'v2', revision: '2026-07-28' },
+  { name: 'these packages, with legacy()', program: 'ours-older', revision: '2025-11-25', maxUsers: 10_000 },
+  { name: 'official SDK v2, with sessions', program: 'v2-older', revision: '2025-11-25' },
+  { name: 'official SDK v1', program: 'v1', revision: '2025-11-25' },
+]
 
 /**
  * Measures the memory of users who wait for an answer, beside the official SDKs: 10,000 and 100,000 of them.
@@ -30,32 +31,50 @@ interface WaitingServer {
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const counts = quick ? [2000, 10_000] : [10_000, 100_000]
   print(`bytes of a user who waits, with ${counts.join(' and ')} of them, Node ${process.version}`)
-  for (const [name, { revision, maxSessions = Infinity }] of waitingServers) {
+  const environment = { NODE_OPTIONS: '--max-old-space-size=8192' }
+  for (const { name, program, revision, maxUsers = Infinity } of servers) {
     const cells: string[] = []
-    for (const count of counts) {
-      const isPossible = count <= maxSessions
-      cells.push(isPossible ? `${await measureUsers({ name, count })} B` : `at most ${maxSessions} sessions`)
+    for (const count of counts.filter((users) => users <= maxUsers)) {
+      const options = { core: 0, environment } as const
+      await using process = await startProgram<WaitingQuestion, WaitingAnswer>(`waiting-users/${program}`, options)
+      cells.push(`${Math.round((await process.ask({ count })).bytesPerUser)} B`)
     }
+    if (cells.length < counts.length) cells.push(`at most ${maxUsers} sessions`)
     print(`  ${name.padEnd(30)}  ${revision}  ${cells.map((cell) => cell.padStart(24)).join('')}`)
   }
 }
 
-async function measureUsers(question: WaitingQuestion): Promise<number> {
-  const environment = { NODE_OPTIONS: '--max-old-space-size=8192' }
-  const program = await startProgram<WaitingQuestion, WaitingAnswer>('waiting-users/calls', 0, environment)
-  try {
-    return Math.round((await program.ask(question)).bytesPerUser)
-  } finally {
-    await program.stop()
-  }
+/** Processes that make the calls of users to a server of their own. */
+export const programs: Programs = {
+  ours: () => serveWaiting(startOurs([]), askCurrent),
+  v2: () => serveWaiting(createMcpHandler(createFlowV2).fetch, askCurrent),
+  'ours-older': () => serveWaiting(startOurs([legacy()]), askInSession),
+  'v2-older': () =>
+    serveWaiting(
+      withSessions((options) => connect(createFlowV2(), new TransportV2(options))),
+      askInSession,
+    ),
+  v1: () =>
+    serveWaiting(
+      withSessions((options) => connect(createFlowV1(), new TransportV1(options))),
+      askInSession,
+    ),
 }
 
-/** A process that makes the calls. */
-export const programs: Programs = { calls: () => answerQuestions(serveWaiting) }
+/** Serves one request. A header names the user. */
+type FetchHandler = (request: Request) => Promise<Response>
 
-/** A question for the memory of a number of users who wait at a server. */
+function startOurs(extensions: ServerDefinition['extensions']): FetchHandler {
+  return httpHandler(flowServer('', extensions), { auth: (request) => ({ subject: request.header(userHeader) ?? '' }) })
+}
+
+function withSessions(open: Parameters<typeof transportsOf<{ handleRequest: FetchHandler }>>[0]): FetchHandler {
+  const find = transportsOf(open)
+  return async (request) => (await find(request.headers.get('mcp-session-id'))).handleRequest(request)
+}
+
+/** A question for the memory of a number of users who wait. */
 interface WaitingQuestion {
-  readonly name: string
   readonly count: number
 }
 
@@ -68,19 +87,17 @@ interface WaitingAnswer {
 const warmUp = 1000
 
 /** Makes the calls of users who do not answer, and returns the memory that they take. */
-async function serveWaiting({ name, count }: WaitingQuestion): Promise<WaitingAnswer> {
-  const server = waitingServers.get(name)
-  if (server === undefined) throw new Error(`no server ${name}`)
-  const handler = await server.start()
-  const ask = server.revision === '2026-07-28' ? askCurrent : askInSession
-  const held: object[] = []
-  const make = async (to: number): Promise<void> => {
-    for (let user = held.length; user < to; user += 1) held.push(await ask(handler, user))
-  }
-  await make(warmUp)
-  const before = await usedMemory()
-  await make(count)
-  return { bytesPerUser: ((await usedMemory()) - before) / (count - warmUp) }
+function serveWaiting(handler: FetchHandler, ask: (handler: FetchHandler, user: number) => Promise<object>): void {
+  answerQuestions(async ({ count }: WaitingQuestion): Promise<WaitingAnswer> => {
+    const held: object[] = []
+    const make = async (to: number): Promise<void> => {
+      for (let user = held.length; user < to; user += 1) held.push(await ask(handler, user))
+    }
+    await make(warmUp)
+    const before = await usedMemory()
+    await make(count)
+    return { bytesPerUser: ((await usedMemory()) - before) / (count - warmUp) }
+  })
 }
 
 async function usedMemory(): Promise<number> {
@@ -90,26 +107,19 @@ async function usedMemory(): Promise<number> {
 }
 
 const url = 'http://localhost:3000/mcp'
-const params = { name: 'ask', arguments: { order: 4522 } }
-const toolCall = callOf('tools/call', params, 'input_required')
-const initializeParams = {
-  protocolVersion: '2025-11-25',
-  capabilities: { elicitation: { form: {} } },
-  clientInfo: { name: 'bench-client', version: '1.0.0' },
-}
 
 async function askCurrent(handler: FetchHandler, user: number): Promise<object> {
-  const headers = { ...toolCall.headers, host: 'localhost:3000', 'x-user': `user-${user}` }
-  const response = await handler(new Request(url, { method: 'POST', headers, body: toolCall.body }))
-  requireText(await response.text(), toolCall.expected)
+  const headers = { ...firstCall.headers, host: 'localhost:3000', [userHeader]: `user-${user}` }
+  const response = await handler(new Request(url, { method: 'POST', headers, body: firstCall.body }))
+  requireText(await response.text(), firstCall.expected)
   // The response is complete, so neither side keeps anything.
   return {}
 }
 
 /** A call of 2025-11-25, in a session of its own. The question comes in the open response of the call. */
 async function askInSession(handler: FetchHandler, user: number): Promise<object> {
-  const { accept = '' } = toolCall.headers
-  const own = { 'content-type': 'application/json', accept, host: 'localhost:3000', 'x-user': `user-${user}` }
+  const accept = 'application/json, text/event-stream'
+  const own = { 'content-type': 'application/json', accept, host: 'localhost:3000', [userHeader]: `user-${user}` }
   const post = (message: object, more: Readonly<Record<string, string>> = {}): Promise<Response> => {
     const body = JSON.stringify({ jsonrpc: '2.0', ...message })
     return handler(new Request(url, { method: 'POST', headers: { ...own, ...more }, body }))
@@ -119,7 +129,7 @@ async function askInSession(handler: FetchHandler, user: number): Promise<object
   const sessionId = opened.headers.get('mcp-session-id') ?? ''
   const session = { 'mcp-session-id': sessionId, 'mcp-protocol-version': '2025-11-25' }
   await (await post({ method: 'notifications/initialized' }, session)).text()
-  const response = await post({ id: 1, method: 'tools/call', params }, session)
+  const response = await post({ id: 1, method: 'tools/call', params: callParams }, session)
   const reader = response.body?.getReader()
   let text = ''
   while (reader !== undefined && !text.includes('elicitation/create')) {
@@ -135,98 +145,3 @@ function requireText(text: string, expected: string): void {
   if (!text.includes(expected))
     throw new Error(`the server must answer with ${expected}, and answered ${text.slice(0, 300)}`)
 }
-
-const message = 'Send the order?'
-const answer = z.object({ sure: z.boolean() })
-const description = 'Asks before it sends an order'
-const names = { name: 'waiting', version: '1.0.0' }
-
-async function startOurs(extensions: readonly ReturnType<typeof legacy>[]): Promise<FetchHandler> {
-  const schema = form(answer)
-  const ask = tool('ask', {
-    description,
-    input: z.object({ order: z.number().int() }),
-    async run({ order }, ctx) {
-      const { sure } = await ctx.elicit('sure', { message, schema })
-      return `${order}: ${sure}`
-    },
-  })
-  const state = sealedState({ keys: [randomKey()] })
-  const server = createServer({ ...names, tools: [ask], state, extensions })
-  return httpHandler(server, { auth: (request) => ({ subject: request.header('x-user') ?? '' }) })
-}
-
-interface Transport {
-  handleRequest(request: Request): Promise<Response>
-}
-
-/** Gives each session a server and a transport, as the documentation of the official SDK does. */
-function serveSessions(open: (keep: (id: string, transport: Transport) => void) => Promise<Transport>): FetchHandler {
-  const transports = new Map<string, Transport>()
-  const keep = (id: string, transport: Transport): void => void transports.set(id, transport)
-  return async (request) => {
-    const known = transports.get(request.headers.get('mcp-session-id') ?? '')
-    return (known ?? (await open(keep))).handleRequest(request)
-  }
-}
-
-const properties = { sure: { type: 'boolean' as const } }
-const requestedSchema = { type: 'object' as const, properties, required: ['sure'] }
-
-async function startV1(): Promise<FetchHandler> {
-  const { McpServer } = await import('@modelcontextprotocol/sdk/server/mcp.js')
-  const { WebStandardStreamableHTTPServerTransport: TransportV1 } = await import(
-    '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
-  )
-  return serveSessions(async (keep) => {
-    const server = new McpServer(names)
-    server.registerTool('ask', { description, inputSchema: { order: z.number().int() } }, async ({ order }, extra) => {
-      const options = { timeout: 600_000, relatedRequestId: extra.requestId }
-      const { content } = await server.server.elicitInput({ message, requestedSchema }, options)
-      return { content: [{ type: 'text', text: `${order}: ${String(content?.['sure'])}` }] }
-    })
-    const transport: InstanceType<typeof TransportV1> = new TransportV1({
-      sessionIdGenerator: randomUUID,
-      onsessioninitialized: (id) => keep(id, transport),
-    })
-    await server.connect(transport)
-    return transport
-  })
-}
-
-/** With sessions for older clients, or one handler of 2026-07-28. */
-async function startV2(hasSessions: boolean): Promise<FetchHandler> {
-  const sdk = await import('@modelcontextprotocol/server')
-  const { createMcpHandler, inputRequired, McpServer, WebStandardStreamableHTTPServerTransport: TransportV2 } = sdk
-  const create = (): InstanceType<typeof McpServer> => {
-    const server = new McpServer(names)
-    server.registerTool('ask', { description, inputSchema: z.object({ order: z.number().int() }) }, () =>
-      inputRequired({ inputRequests: { sure: inputRequired.elicit({ message, requestedSchema: answer }) } }),
-    )
-    return server
-  }
-  if (!hasSessions) {
-    const handler = createMcpHandler(create)
-    return (request) => handler.fetch(request)
-  }
-  return serveSessions(async (keep) => {
-    const transport: InstanceType<typeof TransportV2> = new TransportV2({
-      sessionIdGenerator: randomUUID,
-      onsessioninitialized: (id) => keep(id, transport),
-    })
-    await create().connect(transport)
-    return transport
-  })
-}
-
-/** The compared servers, by the names in the report. */
-const waitingServers: ReadonlyMap<string, WaitingServer> = new Map<string, WaitingServer>([
-  ['these packages', { revision: '2026-07-28', start: () => startOurs([]) }],
-  ['official SDK v2', { revision: '2026-07-28', start: () => startV2(false) }],
-  [
-    'these packages, with legacy()',
-    { revision: '2025-11-25', start: () => startOurs([legacy()]), maxSessions: 10_000 },
-  ],
-  ['official SDK v2, with sessions', { revision: '2025-11-25', start: () => startV2(true) }],
-  ['official SDK v1', { revision: '2025-11-25', start: startV1 }],
-])

@@ -1,108 +1,72 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { connectRedis, type TestClient } from '@tooling/real-servers/redis'
-import { metaKeys, protocolVersion } from '@x/schema'
-import { Client, type Dispatcher } from 'undici'
-import { messageIn } from './load.ts'
-import { answerQuestions, type Programs, serveMeasured } from './processes.ts'
+import { findFreePort } from '@tooling/real-servers/free-port'
+import { connectRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
+import { callOf, olderCallOf } from './calls.ts'
+import { type HttpConnection, type HttpResponse, linesOf, openConnection } from './connection.ts'
+import { type LoadQuestion, messageIn, serveLoad, type User } from './load.ts'
+import { serveMeasured } from './peers/serve-measured.ts'
+import { type Programs, startServer } from './processes.ts'
+import { copyExample } from './shop.ts'
 
-/** The load of `workload`, and the product service of the public benchmark. */
+/** The loads of `workload`, and the product service of the public benchmark. */
 export const programs: Programs = {
-  load: () => answerQuestions(runLoad),
+  sessions: () => serveLoad((question, index) => openUser(question, index, callInSession)),
+  requests: () => serveLoad((question, index) => openUser(question, index, callAlone)),
   products: () => serveMeasured(createProducts()),
-}
-
-/** A question of the benchmark to the load. */
-export interface SessionLoadQuestion {
-  readonly url: string
-  /** With `sessions` a call has the requests of the public benchmark, with `requests` it is one request of 2026-07-28. */
-  readonly form: 'sessions' | 'requests'
-  readonly seconds: number
-}
-
-/** The calls and their requests, with the first wrong response. */
-export interface SessionLoadAnswer {
-  readonly calls: number
-  readonly requests: number
-  readonly failure?: string | undefined
-}
-
-const users = 50
-
-async function runLoad({ url, form, seconds }: SessionLoadQuestion): Promise<SessionLoadAnswer> {
-  const end = performance.now() + seconds * 1000
-  const send = form === 'sessions' ? callInSession : callAlone
-  let [calls, requests] = [0, 0]
-  let failure: string | undefined
-  const actAsUser = async (_: unknown, index: number): Promise<void> => {
-    const client = new Client(new URL(url).origin)
-    const user = `user-${String(index + 1).padStart(5, '0')}`
-    for (let turn = index; performance.now() < end && failure === undefined; turn += 1) {
-      const call = toolCalls[turn % toolCalls.length]?.(user)
-      if (call === undefined) break
-      const { status, body, requests: sent } = await send(client, call)
-      failure ??= findWrongAnswer(call.name, status, messageIn(body))
-      calls += 1
-      requests += sent
-    }
-    await client.close()
-  }
-  await Promise.all(Array.from({ length: users }, actAsUser))
-  return { calls, requests, failure }
-}
-
-interface Reply {
-  readonly status: number
-  readonly session: string | undefined
-  readonly body: string
-}
-
-/** The response to a call, with the number of requests that the call took. */
-type CallReply = Reply & { readonly requests: number }
-
-const clientInfo = { name: 'bench-client', version: '1.0.0' }
-
-async function callInSession(client: Client, params: ToolCall): Promise<CallReply> {
-  const initialize = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
-  const { session } = await post(client, { id: 1, method: 'initialize', params: initialize })
-  const inSession = session === undefined ? {} : { 'mcp-session-id': session }
-  await post(client, { method: 'notifications/initialized' }, inSession)
-  const reply = await post(client, { id: 2, method: 'tools/call', params }, inSession)
-  if (session === undefined) return { ...reply, requests: 3 }
-  await exchange(client, { method: 'DELETE', headers: inSession })
-  return { ...reply, requests: 4 }
-}
-
-const _meta = {
-  [metaKeys.protocolVersion]: protocolVersion,
-  [metaKeys.clientInfo]: clientInfo,
-  [metaKeys.clientCapabilities]: {},
-}
-
-async function callAlone(client: Client, params: ToolCall): Promise<CallReply> {
-  const repeated = { 'mcp-protocol-version': protocolVersion, 'mcp-method': 'tools/call', 'mcp-name': params.name }
-  const reply = await post(client, { id: 1, method: 'tools/call', params: { ...params, _meta } }, repeated)
-  return { ...reply, requests: 1 }
-}
-
-const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-
-function post(client: Client, message: object, own: Readonly<Record<string, string>> = {}): Promise<Reply> {
-  const body = JSON.stringify({ jsonrpc: '2.0', ...message })
-  return exchange(client, { method: 'POST', headers: { ...headers, ...own }, body })
-}
-
-async function exchange(client: Client, request: Omit<Dispatcher.RequestOptions, 'path'>): Promise<Reply> {
-  const response = await client.request({ path: '/mcp', ...request })
-  const session = response.headers['mcp-session-id']
-  const body = await response.body.text()
-  return { status: response.statusCode, session: typeof session === 'string' ? session : undefined, body }
 }
 
 /** The parameters of a `tools/call`. */
 interface ToolCall {
+  readonly [key: string]: unknown
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
+}
+
+/** Sends the requests of a call, and returns the response to the call with their number. */
+type SendCall = (connection: HttpConnection, call: ToolCall) => Promise<HttpResponse & { readonly requests: number }>
+
+const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+
+/** Opens a user, who makes the calls in turn. */
+function openUser({ url }: LoadQuestion, index: number, send: SendCall): User {
+  const connection = openConnection(url, headers)
+  const user = `user-${String(index + 1).padStart(5, '0')}`
+  const calls = toolCallsOf(user)
+  let turn = index
+  return {
+    async call() {
+      const call = calls[turn++ % calls.length] ?? calls[0]
+      const sent = performance.now()
+      const { status, body, requests } = await send(connection, call)
+      const problem = findWrongAnswer(call.name, status, messageIn(body))
+      if (problem !== undefined) throw new Error(problem)
+      return Array<number>(requests).fill((performance.now() - sent) / requests)
+    },
+    close: connection.close,
+  }
+}
+
+const callInSession: SendCall = async (connection, params) => {
+  const post = (message: object, lines = ''): Promise<HttpResponse> =>
+    connection.send({ body: JSON.stringify({ jsonrpc: '2.0', ...message }), lines })
+  const { head } = await post({ id: 1, method: 'initialize', params: initializeParams })
+  const session = /^mcp-session-id: (.*)$/im.exec(head)?.[1]
+  const lines = session === undefined ? '' : linesOf({ 'mcp-session-id': session })
+  await post({ method: 'notifications/initialized' }, lines)
+  const response = await post({ id: 2, method: 'tools/call', params }, lines)
+  if (session === undefined) return { ...response, requests: 3 }
+  await connection.send({ method: 'DELETE', body: '', lines })
+  return { ...response, requests: 4 }
+}
+
+const clientInfo = { name: 'bench-client', version: '1.0.0' }
+const initializeParams = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
+
+const callAlone: SendCall = async (connection, params) => {
+  const { body, headers: own } = callOf('tools/call', params, '')
+  const repeated = Object.entries(own).filter(([name]) => name.startsWith('mcp-'))
+  return { ...(await connection.send({ body, lines: linesOf(Object.fromEntries(repeated)) })), requests: 1 }
 }
 
 const order = [
@@ -111,12 +75,16 @@ const order = [
 ]
 const searchArguments = { category: 'Electronics', min_price: 50, max_price: 500, limit: 10 }
 
-/** The calls that a user repeats in turn. */
-const toolCalls: readonly ((user: string) => ToolCall)[] = [
-  () => ({ name: 'search_products', arguments: searchArguments }),
-  (user) => ({ name: 'get_user_cart', arguments: { user_id: user } }),
-  (user) => ({ name: 'checkout', arguments: { user_id: user, items: order } }),
-]
+function toolCallsOf(user: string): readonly [ToolCall, ...ToolCall[]] {
+  return [
+    { name: 'search_products', arguments: searchArguments },
+    { name: 'get_user_cart', arguments: { user_id: user } },
+    { name: 'checkout', arguments: { user_id: user, items: order } },
+  ]
+}
+
+/** A call that proves that a server works. */
+export const olderSearchCall = olderCallOf({ name: 'search_products', arguments: searchArguments }, 'total_found')
 
 /** The fields of a result that the public benchmark checks. */
 interface ShopResult {
@@ -142,10 +110,32 @@ export function findWrongAnswer(name: string, status: number, message: string): 
   return isRight ? undefined : `${name} was answered with ${status} ${message.slice(0, 500)}`
 }
 
+/** Redis with the data of the workload, and the product service. */
+interface Services extends AsyncDisposable {
+  /** The environment variables with the URLs of the services. */
+  readonly environment: NodeJS.ProcessEnv
+}
+
+/** Starts the services, and copies the example whose server uses them. */
+export async function startServices(): Promise<Services> {
+  await copyExample()
+  const port = await findFreePort()
+  // The last two arguments replace the settings that make Redis store every write on the disk.
+  const redis = await startRedis('redis-server', ['--port', String(port), '--appendonly', 'no'])
+  const products = await startServer('workload-calls/products', { core: 1 })
+  await seedRedis(redis.path)
+  return {
+    environment: { REDIS_URL: `redis://127.0.0.1:${port}`, API_SERVICE_URL: new URL(products.url).origin },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([products[Symbol.asyncDispose](), redis.close()])
+    },
+  }
+}
+
 const productCount = 100_000
 
 /** Fills Redis with the carts, orders and popularities of the public benchmark. */
-export async function seedRedis(path: string): Promise<void> {
+async function seedRedis(path: string): Promise<void> {
   const client = await connectRedis(path)
   try {
     await Promise.all(Array.from({ length: 1000 }, (_, index) => seedUser(client, index + 1)))

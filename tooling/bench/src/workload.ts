@@ -1,65 +1,47 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
-import { findFreePort } from '@tooling/real-servers/free-port'
-import { startRedis } from '@tooling/real-servers/redis'
 import { nodeHandler } from '@x/transport-http/node'
-import { bareServer, sendJson } from './floors.ts'
-import {
-  type MeasuredServer,
-  pinning,
-  type Program,
-  type Programs,
-  serveMeasured,
-  startProgram,
-  startServer,
-} from './processes.ts'
-import {
-  compareTargets,
-  type Comparison,
-  cpuColumn,
-  type CpuMeasurement,
-  type RatioBenchmark,
-  runBenchmarks,
-  selectRows,
-  selectTargets,
-} from './ratios.ts'
-import { copyExample, createExampleServer, openShop, type Shop } from './shop.ts'
-import { seedRedis, type SessionLoadAnswer, type SessionLoadQuestion } from './workload-calls.ts'
+import { type CallMeasurement, measureCalls, startLoad, startTarget, type Target } from './load.ts'
+import { sendJson } from './floors.ts'
+import { bareServer } from './peers/bare-server.ts'
+import { serveMeasured } from './peers/serve-measured.ts'
+import { pinning, type Programs, stopAll } from './processes.ts'
+import { compareTargets, cpuColumn, type Pass, type RatioBenchmark } from './ratios.ts'
+import { createExampleServer, openShop, type Shop } from './shop.ts'
+import { olderSearchCall, startServices } from './workload-calls.ts'
 
-interface Target {
-  readonly name: string
-  readonly program: string
-  readonly form: SessionLoadQuestion['form']
-}
-
-const targets: readonly Target[] = [
-  { name: 'floor', program: 'workload/floor', form: 'sessions' },
-  { name: 'ours', program: 'workload/ours', form: 'sessions' },
-  { name: 'official v1', program: 'official-v1/shop', form: 'sessions' },
-  { name: 'official v2', program: 'official-v2/shop', form: 'sessions' },
-  { name: 'floor, 2026-07-28', program: 'workload/floor', form: 'requests' },
-  { name: 'ours, 2026-07-28', program: 'workload/ours', form: 'requests' },
-]
-
-const rows = [
-  { id: 'workload/2025-06-18', name: 'ours', base: 'floor' },
-  { id: 'workload/2026-07-28', name: 'ours, 2026-07-28', base: 'floor, 2026-07-28' },
+/** The servers, each with the requests of a call: those of a session, or one of 2026-07-28. */
+const servers = [
+  { name: 'floor', program: 'workload/floor', load: 'sessions' },
+  { name: 'ours', program: 'workload/ours', load: 'sessions' },
+  { name: 'official v1', program: 'official-v1/shop', load: 'sessions' },
+  { name: 'official v2', program: 'official-v2/shop', load: 'sessions' },
+  { name: 'floor, 2026-07-28', program: 'workload/floor', load: 'requests' },
+  { name: 'ours, 2026-07-28', program: 'workload/ours', load: 'requests' },
 ] as const
 
-interface Measurement extends CpuMeasurement {
-  readonly callsPerSecond: number
-  readonly requestsPerCall: number
-  readonly peakMegabytes: number
+type Measurement = CallMeasurement & { readonly peakMegabytes: number }
+
+const users = 50
+
+const pass: Pass<Target, Measurement> = {
+  title: `calls of three tools by ${users} users; ${pinning}`,
+  rows: [
+    { id: 'workload/2025-06-18' },
+    { id: 'workload/2026-07-28', name: 'ours, 2026-07-28', base: 'floor, 2026-07-28' },
+  ],
+  columns: [
+    cpuColumn,
+    { unit: 'requests', of: ({ requests, calls }) => requests / calls },
+    { unit: 'calls/s', of: ({ perSecond, requests, calls }) => (perSecond * calls) / requests, digits: 0 },
+    { unit: 'MB', of: ({ peakMegabytes }) => peakMegabytes, digits: 0 },
+  ],
+  async measure(target, seconds) {
+    const { cpu, ...seen } = await measureCalls(target, { users, seconds })
+    const { peakBytes } = await target.ask('usage')
+    return { ...seen, cpu: (cpu * seen.requests) / seen.calls, peakMegabytes: peakBytes / 1e6 }
+  },
 }
-
-const columns: Comparison<RunningTarget, Measurement>['columns'] = [
-  cpuColumn,
-  { unit: 'requests', of: ({ requestsPerCall }) => requestsPerCall },
-  { unit: 'calls/s', of: ({ callsPerSecond }) => callsPerSecond, digits: 0 },
-  { unit: 'MB', of: ({ peakMegabytes }) => peakMegabytes, digits: 0 },
-]
-
-type RunningTarget = Target & MeasuredServer
 
 /**
  * The workload of the public benchmark of MCP servers (http4k/benchmark-mcp-servers-v2), rebuilt from its description.
@@ -70,60 +52,25 @@ type RunningTarget = Target & MeasuredServer
  * nothing. The CPU of a call has all requests of its session. Servers are on one core; the load, Redis and the service
  * on the other. Each response is checked by the rules of that benchmark. Not measured: several processes of a server.
  */
-export const workloadBenchmark: RatioBenchmark = {
-  ids: rows.map(({ id }) => id),
-  async measure(options) {
-    const { timing } = options
-    const selected = selectRows(rows, options)
-    await using services = await startServices()
-    const load: Program<SessionLoadQuestion, SessionLoadAnswer> = await startProgram('workload-calls/load', 1)
-    const servers: RunningTarget[] = []
-    const measure = async ({ name, form, url, ask }: RunningTarget, seconds: number): Promise<Measurement> => {
-      const before = await ask('usage')
-      const { calls, requests, failure } = await load.ask({ url, form, seconds })
-      const after = await ask('usage')
-      if (failure !== undefined) throw new Error(`The ${name} server is wrong: ${failure}`)
-      const cpu = (after.cpu - before.cpu) / calls
-      const peakMegabytes = after.peakBytes / 1e6
-      return { cpu, callsPerSecond: calls / seconds, requestsPerCall: requests / calls, peakMegabytes }
-    }
-    try {
-      for (const target of selectTargets(targets, selected, options))
-        servers.push({ ...target, ...(await startServer(target.program, 0, services.environment)) })
-      for (const server of servers) await measure(server, timing.warmUp)
-      const title = `calls of three tools by 50 users; ${pinning}`
-      return await compareTargets({ title, targets: servers, rows, columns, measure }, options)
-    } finally {
-      await Promise.all([load, ...servers].map((child) => child.stop()))
-    }
-  },
-}
-
-/** Runs the benchmark and prints its report. */
-export function run(options: { readonly quick: boolean }): Promise<void> {
-  return runBenchmarks([workloadBenchmark], options)
-}
-
-/** Redis with the data of the workload, and the product service. */
-interface Services extends AsyncDisposable {
-  /** The environment variables with the URLs of the services. */
-  readonly environment: NodeJS.ProcessEnv
-}
-
-async function startServices(): Promise<Services> {
-  await copyExample()
-  const port = await findFreePort()
-  // The last two arguments replace the settings that make Redis store every write on the disk.
-  const redis = await startRedis('redis-server', ['--port', String(port), '--appendonly', 'no'])
-  const products = await startServer('workload-calls/products', 1)
-  await seedRedis(redis.path)
-  return {
-    environment: { REDIS_URL: `redis://127.0.0.1:${port}`, API_SERVICE_URL: new URL(products.url).origin },
-    async [Symbol.asyncDispose]() {
-      await Promise.all([products.stop(), redis.close()])
+export const ratios: readonly RatioBenchmark[] = [
+  {
+    ids: pass.rows.map(({ id }) => id),
+    measure: async (options) => {
+      await using services = await startServices()
+      const { environment } = services
+      const loads = {
+        sessions: await startLoad('workload-calls/sessions'),
+        requests: await startLoad('workload-calls/requests'),
+      }
+      const targets = servers.map(({ name, program, load }) => ({
+        name,
+        start: () => startTarget(program, { name, call: olderSearchCall, load: loads[load] }, { environment }),
+      }))
+      const stop = (started: readonly Target[]) => stopAll([...started, ...Object.values(loads)])
+      return await compareTargets({ targets, passes: [pass], stop }, options)
     },
-  }
-}
+  },
+]
 
 /** The floor, which serves both revisions because it does not read the revision, and our server. */
 export const programs: Programs = {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { FastMCP } from 'fastmcp'
 import * as z from 'zod'
+import { reportUsage } from './serve-measured.ts'
 
 const server = new FastMCP({ name: 'bench', version: '1.0.0' })
 
@@ -12,17 +13,12 @@ server.addTool({
   execute: async ({ text, times }) => text.repeat(times),
 })
 
-const port = await findFreePort()
-await server.start({ transportType: 'httpStream', httpStream: { host: '127.0.0.1', port, stateless: true } })
-process.stdout.write(`${port}\n`)
-
 // FastMCP does not report the port on which it listens, so port 0 is not possible.
-async function findFreePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  // A server that listens on a port has an address of this type.
-  const { port: free } = listener.address() as AddressInfo
-  listener.close()
-  await once(listener, 'close')
-  return free
-}
+const listener = createServer().listen(0, '127.0.0.1')
+await once(listener, 'listening')
+// A server that listens on a port has an address of this type.
+const { port } = listener.address() as AddressInfo
+listener.close()
+await once(listener, 'close')
+await server.start({ transportType: 'httpStream', httpStream: { host: '127.0.0.1', port, stateless: true } })
+reportUsage(`http://127.0.0.1:${port}/mcp`)

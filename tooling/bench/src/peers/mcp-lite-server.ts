@@ -1,7 +1,9 @@
-import { serve } from '@hono/node-server'
+import { createServer } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { McpServer, StreamableHttpTransport } from 'mcp-lite'
 import * as z from 'zod'
+import { serveMeasured } from './serve-measured.ts'
 
 const server = new McpServer({
   name: 'bench',
@@ -18,4 +20,4 @@ server.tool('echo', {
 const handle = new StreamableHttpTransport().bind(server)
 const app = new Hono()
 app.all('/mcp', (context) => handle(context.req.raw))
-serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) => process.stdout.write(`${port}\n`))
+await serveMeasured(createServer(getRequestListener(app.fetch)))

@@ -1,5 +1,6 @@
 import { createServer, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
+import { reportUsage } from './serve-measured.ts'
 
 const input = {
   type: 'object',
@@ -13,5 +14,5 @@ const echo = tool('echo', {
   run: ({ text, times }) => String(text).repeat(Number(times)),
 })
 
-const { port } = await serveHttp(createServer({ name: 'bench', version: '1.0.0', tools: [echo] }), { port: 0 })
-process.stdout.write(`${port}\n`)
+const { url } = await serveHttp(createServer({ name: 'bench', version: '1.0.0', tools: [echo] }), { port: 0 })
+reportUsage(url)

@@ -2,6 +2,7 @@ import { legacy } from '@x/legacy'
 import { createServer, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
+import { reportUsage } from './serve-measured.ts'
 
 const echo = tool('echo', {
   description: 'Repeats a text',
@@ -10,5 +11,5 @@ const echo = tool('echo', {
 })
 
 const server = createServer({ name: 'bench', version: '1.0.0', tools: [echo], extensions: [legacy()] })
-const { port } = await serveHttp(server, { port: 0 })
-process.stdout.write(`${port}\n`)
+const { url } = await serveHttp(server, { port: 0 })
+reportUsage(url)

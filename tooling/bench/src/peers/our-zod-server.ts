@@ -1,6 +1,7 @@
 import { createServer, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
+import { reportUsage } from './serve-measured.ts'
 
 const echo = tool('echo', {
   description: 'Repeats a text',
@@ -8,5 +9,5 @@ const echo = tool('echo', {
   run: ({ text, times }) => text.repeat(times),
 })
 
-const { port } = await serveHttp(createServer({ name: 'bench', version: '1.0.0', tools: [echo] }), { port: 0 })
-process.stdout.write(`${port}\n`)
+const { url } = await serveHttp(createServer({ name: 'bench', version: '1.0.0', tools: [echo] }), { port: 0 })
+reportUsage(url)

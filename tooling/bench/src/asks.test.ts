@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { drawServers, figureFiles, withTable } from './server-figures.ts'
+import { drawServers, figureFiles, withTable } from './asks.ts'
 
 const figure = z.object({ median: z.number(), from: z.number(), to: z.number() }).nullable()
 const figures = z.array(z.object({ name: z.string(), revision: z.string(), call: figure, asks: figure }))
