@@ -8,11 +8,9 @@ export type Round<Measurement> = ReadonlyMap<string, Measurement>
  */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
-  const middle = Math.floor(sorted.length / 2)
-  const upper = sorted[middle]
-  if (upper === undefined) throw new RangeError('the median of an empty list is undefined: pass at least one number')
-  const lower = sorted[middle - 1]
-  return sorted.length % 2 === 1 || lower === undefined ? upper : (lower + upper) / 2
+  const [lower, upper] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
+  if (lower === undefined || upper === undefined) throw new RangeError('an empty list has no median')
+  return (lower + upper) / 2
 }
 
 /**
@@ -27,19 +25,11 @@ export async function measureRounds<Target extends { readonly name: string }, Me
   const all: Round<Measurement>[] = []
   for (let round = 0; round < rounds; round++) {
     const measured = new Map<string, Measurement>()
-    for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
+    for (const target of round % 2 === 0 ? targets : targets.toReversed())
       measured.set(target.name, await measure(target))
-    }
     all.push(measured)
   }
   return all
-}
-
-/** A comparison of one target with a base. */
-export interface Share<Measurement> {
-  readonly name: string
-  readonly base: string
-  readonly of: (measurement: Measurement) => number
 }
 
 /**
@@ -49,7 +39,7 @@ export interface Share<Measurement> {
  */
 export function sharesOf<Measurement>(
   rounds: readonly Round<Measurement>[],
-  { name, base, of }: Share<Measurement>,
+  { name, base, of }: { readonly name: string; readonly base: string; readonly of: (one: Measurement) => number },
 ): readonly number[] {
   return rounds.map((round) => of(find(round, name)) / of(find(round, base)))
 }

@@ -5,8 +5,8 @@ export interface LineChart {
   readonly sizes: readonly string[]
   /** True for a logarithmic vertical axis. A linear axis begins at 0. */
   readonly logarithmic: boolean
-  /** At most two lines. A value belongs to the size of the same index. */
-  readonly lines: readonly { readonly name: string; readonly values: readonly number[] }[]
+  /** The values of at most two lines, by name. A value belongs to the size of the same index. */
+  readonly lines: Readonly<Record<string, readonly number[]>>
 }
 
 /** A bar chart with two bars for each row. A value is undefined if it was not measured. */
@@ -29,11 +29,7 @@ const style = `
   }
 `
 
-function svgOf(
-  title: string,
-  { width, height }: { width: number; height: number },
-  content: readonly string[],
-): string {
+function svgOf(title: string, { width, height }: typeof size, content: readonly string[]): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
     `<title>${escape(title)}</title>`,
@@ -45,17 +41,15 @@ function svgOf(
   ].join('\n')
 }
 
-interface Placement {
-  readonly x: number
-  readonly y: number
-  readonly anchor?: string
-  readonly className?: string
-}
+/** The attributes of a text. */
+type Placement = Readonly<{ x: number; y: number; anchor?: string; className?: string }>
 
 function text({ x, y, anchor = 'start', className }: Placement, content: string): string {
   const attribute = className === undefined ? '' : ` class="${className}"`
   return `<text${attribute} x="${x}" y="${y}" text-anchor="${anchor}">${escape(content)}</text>`
 }
+
+const round = (value: number): number => Math.round(value * 10) / 10
 
 /** 360 by 250 is readable on a phone without scaling, and a page shows two of them side by side. */
 const size = { width: 360, height: 250 }
@@ -63,7 +57,7 @@ const plot = { left: 48, right: 344, top: 62, bottom: 222 }
 
 /** Draws a line chart as an SVG with colours for light and dark schemes. */
 export function drawLineChart({ title, sizes, logarithmic, lines }: LineChart): string {
-  const values = lines.flatMap((line) => line.values)
+  const values = Object.values(lines).flat()
   const ticks = logarithmic ? powersOfTen(values) : steps(Math.max(...values))
   const scale = logarithmic ? Math.log10 : (value: number): number => value
   const [min = 0, max = 1] = [scale(ticks[0] ?? 0), scale(ticks.at(-1) ?? 1)]
@@ -72,7 +66,7 @@ export function drawLineChart({ title, sizes, logarithmic, lines }: LineChart): 
   const y = (value: number): number =>
     round(plot.bottom - ((plot.bottom - plot.top) * (scale(value) - min)) / (max - min))
   return svgOf(title, size, [
-    ...lines.flatMap(({ name }, index) => [
+    ...Object.keys(lines).flatMap((name, index) => [
       `<circle class="mark${index}" r="4" cx="${16 + index * 130}" cy="40"/>`,
       text({ x: 24 + index * 130, y: 44, className: `name${index}` }, name),
     ]),
@@ -81,9 +75,9 @@ export function drawLineChart({ title, sizes, logarithmic, lines }: LineChart): 
       text({ x: plot.left - 6, y: y(tick) + 4, anchor: 'end' }, tick.toLocaleString('en')),
     ]),
     ...sizes.map((label, index) => text({ x: x(index), y: plot.bottom + 20, anchor: 'middle' }, label)),
-    ...lines.flatMap((line, index) => [
-      `<polyline class="line line${index}" points="${line.values.map((value, at) => `${x(at)},${y(value)}`).join(' ')}"/>`,
-      ...line.values.map((value, at) => `<circle class="mark${index}" r="2.5" cx="${x(at)}" cy="${y(value)}"/>`),
+    ...Object.values(lines).flatMap((line, index) => [
+      `<polyline class="line line${index}" points="${line.map((value, at) => `${x(at)},${y(value)}`).join(' ')}"/>`,
+      ...line.map((value, at) => `<circle class="mark${index}" r="2.5" cx="${x(at)}" cy="${y(value)}"/>`),
     ]),
   ])
 }
@@ -123,10 +117,6 @@ function steps(largest: number): readonly number[] {
   const power = 10 ** Math.floor(Math.log10(largest / 2))
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => largest / one <= 5) ?? power * 10
   return Array.from({ length: Math.ceil(largest / step) + 1 }, (_, index) => Number((index * step).toPrecision(12)))
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10
 }
 
 function escape(content: string): string {

@@ -1,7 +1,7 @@
 import { type JsonValue, randomKey, sealedState as sealedOnNode, type StateCodec } from '@x/state-codec'
 import { bareToken } from './bare-token.ts'
 import { type CallTime, timeCalls } from './time-calls.ts'
-import { compareTargets, cpuColumn, inShortRounds, type RatioBenchmark } from './ratios.ts'
+import { cpuColumn, type MeasureTime, type RatioBenchmark, ratioBenchmark } from './ratios.ts'
 
 const rows = [
   { id: 'codec/200', bytes: 200 },
@@ -17,34 +17,9 @@ interface Seal {
   readonly open: () => unknown
 }
 
-/**
- * Measures the time to seal a state and to open its token on one thread.
- *
- * Method: the state is a journal of 200 B, of 2 KB, and of the largest size within the default bound, bound to a
- * principal and arguments. The floor is a program on `node:crypto` alone: JSON, AES-256-GCM with a fresh IV, and
- * Base64url, without claims or checks. `portable` is the entry for other runtimes, on Web Crypto. All alternate in
- * short rounds, one operation at a time. Before the measurement each opened value is compared with the sealed one. Not
- * measured: concurrent calls, where Web Crypto may use more threads, and the derivation of keys, once per purpose.
- */
-export const ratios: readonly RatioBenchmark[] = rows.map(({ id, bytes }) => ({
-  ids: [id],
-  measure: (options) => {
-    const title = `seal and open ${bytes} B, one at a time`
-    const columns = [pairs, cpuColumn] as const
-    const value = journal(bytes)
-    const targets = codecs.map(([name, create]) => ({
-      name,
-      start: async () => startCodec(name, await create(), value),
-    }))
-    const warm = (seal: Seal, seconds: number) => measurePair(seal, seconds / 10)
-    const passes = [{ title, rows: [{ id }], columns, measure: measurePair }]
-    return compareTargets({ targets, passes, warm }, inShortRounds(options, 20))
-  },
-}))
-
 const pairs = { unit: 'pairs/s', of: ({ elapsed }: CallTime) => 1e6 / elapsed, digits: 0 }
 
-async function measurePair({ seal, open }: Seal, seconds: number): Promise<CallTime> {
+async function measurePair({ seal, open }: Seal, { seconds }: MeasureTime): Promise<CallTime> {
   const [sealing, opening] = [await timeCalls(seal, seconds / 2), await timeCalls(open, seconds / 2)]
   return { elapsed: sealing.elapsed + opening.elapsed, cpu: sealing.cpu + opening.cpu }
 }
@@ -90,3 +65,22 @@ async function portableEntry(): Promise<{ readonly sealedState: typeof sealedOnN
   // A module that is imported by its URL has no static type. A test proves that both entries have the same type.
   return (await import(node.replace(/node\.(js|ts)$/, 'index.$1'))) as { readonly sealedState: typeof sealedOnNode }
 }
+
+/**
+ * Measures the time to seal a state and to open its token on one thread.
+ *
+ * Method: the state is a journal of 200 B, of 2 KB, and of the largest size within the default bound, bound to a
+ * principal and arguments. The floor is a program on `node:crypto` alone: JSON, AES-256-GCM with a fresh IV, and
+ * Base64url, without claims or checks. `portable` is the entry for other runtimes, on Web Crypto. All alternate in
+ * short rounds, one operation at a time. Before the measurement each opened value is compared with the sealed one. Not
+ * measured: concurrent calls, where Web Crypto may use more threads, and the derivation of keys, once per purpose.
+ */
+export const ratios: readonly RatioBenchmark[] = rows.map(({ id, bytes }) => {
+  const value = journal(bytes)
+  const title = `seal and open ${bytes} B, one at a time`
+  return ratioBenchmark({
+    targets: codecs.map(([name, create]) => ({ name, start: async () => startCodec(name, await create(), value) })),
+    passes: [{ title, rows: [{ id }], columns: [pairs, cpuColumn], measure: measurePair }],
+    parts: { round: 20, warmUp: 10 },
+  })
+})

@@ -1,6 +1,6 @@
 import { ratios as codec } from './codec.ts'
 import { httpRatios } from './http.ts'
-import { print, type RatioBenchmark, type RatioId, type Reading, type Timing } from './ratios.ts'
+import { type MeasureOptions, print, type RatioBenchmark, type RatioId, type Reading, type Timing } from './ratios.ts'
 import { ratios as sessions } from './sessions.ts'
 import { ratios as stdio } from './stdio.ts'
 import { ratios as telemetry } from './telemetry.ts'
@@ -45,20 +45,17 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
 }
 
 /** A ratio of CPU that may not grow. */
-export interface GatedRatio {
+interface GatedRatio {
   readonly id: RatioId
   /** The CPU of our program in multiples of the floor's. */
   readonly today: number
 }
 
 /** The options of a check of ratios. */
-export interface CheckOptions {
+interface CheckOptions extends Pick<MeasureOptions, 'timing' | 'print'> {
   readonly gated: readonly GatedRatio[]
-  readonly timing: Timing
   /** The timing of the second measurement, which decides about a ratio that was above its limit. */
   readonly longer: Timing
-  /** Receives each line of the report. */
-  readonly print: (line: string) => void
 }
 
 /** A ratio fails beyond this multiple of today's value. Between runs and machines it varies by less. */
@@ -74,19 +71,19 @@ export async function checkRatios(benchmarks: readonly RatioBenchmark[], options
   return failed.length === 0
 }
 
-type Measuring = Omit<CheckOptions, 'longer'>
-
 /** Measures ratios, and returns those above their limits. */
 async function measureAll(
   benchmarks: readonly RatioBenchmark[],
-  { gated, timing, print }: Measuring,
+  { gated, timing, print }: Omit<CheckOptions, 'longer'>,
 ): Promise<readonly GatedRatio[]> {
   const high: GatedRatio[] = []
   for (const benchmark of benchmarks) {
     const only = benchmark.ids.filter((id) => gated.some((ratio) => ratio.id === id))
     const readings = only.length === 0 ? [] : await benchmark.measure({ only, timing, print: () => {} })
     for (const ratio of gated.filter(({ id }) => only.includes(id))) {
-      const reading = findReading(readings, ratio.id)
+      const reading = readings.find(({ id }) => id === ratio.id)
+      if (reading === undefined)
+        throw new Error(`no CPU of ${ratio.id}: a benchmark must measure every ratio that it lists`)
       // Comparisons with NaN are false, so a ratio that is not a number does not pass.
       const passes = reading.cpu <= ratio.today * room
       print(ratioLine(ratio, reading, passes))
@@ -94,12 +91,6 @@ async function measureAll(
     }
   }
   return high
-}
-
-function findReading(readings: readonly Reading[], id: RatioId): Reading {
-  const reading = readings.find((one) => one.id === id)
-  if (reading === undefined) throw new Error(`no CPU of ${id}: a benchmark must measure every ratio that it lists`)
-  return reading
 }
 
 function ratioLine({ id, today }: GatedRatio, { cpu, ours, floor }: Reading, passes: boolean): string {

@@ -34,8 +34,8 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
     const chart = await measure(rounds)
     print(chart.title)
     print(`  ${''.padEnd(20)}${chart.sizes.map((size) => size.padStart(10)).join('')}`)
-    for (const line of chart.lines) {
-      print(`  ${line.name.padEnd(20)}${line.values.map((value) => value.toPrecision(3).padStart(10)).join('')}`)
+    for (const [line, values] of Object.entries(chart.lines)) {
+      print(`  ${line.padEnd(20)}${values.map((value) => value.toPrecision(3).padStart(10)).join('')}`)
     }
     await writeFile(new URL(`growth-${name}.svg`, folder), drawLineChart(chart))
   }
@@ -59,23 +59,18 @@ async function measureTools(rounds: number): Promise<LineChart> {
     title: "CPU of a call of the floor's, by tools",
     sizes: sizes.map((size) => size.toLocaleString('en')),
     logarithmic: false,
-    lines: [
-      { name: ours, values },
-      { name: bare, values: sizes.map(() => 1) },
-    ],
+    lines: { [ours]: values, [bare]: sizes.map(() => 1) },
   }
 }
 
 /** Measures the CPU of one change that all open streams of a server receive, by the number of streams. */
 async function drawStreams(rounds: number): Promise<LineChart> {
   const sizes = [1, 10, 100, 1000, 10_000]
-  const lines: { readonly name: string; readonly values: readonly number[] }[] = []
-  for (const [name, program] of [
-    [ours, 'our-servers/streams'],
-    [bare, 'floors/streams'],
-  ] as const) {
+  const lines: Record<string, readonly number[]> = {}
+  const programs = { [ours]: 'our-servers/streams', [bare]: 'floors/streams' }
+  for (const [name, program] of Object.entries(programs)) {
     const { changes, heapBytes, residentBytes } = await measureStreams(program, sizes, rounds)
-    lines.push({ name, values: changes.map((microseconds) => microseconds / 1000) })
+    lines[name] = changes.map((microseconds) => microseconds / 1000)
     print(
       `an open stream of ${name}: ${(heapBytes / 1024).toFixed(1)} KB heap, ${(residentBytes / 1024).toFixed(1)} KB RSS`,
     )
@@ -100,10 +95,7 @@ async function measureTasks(rounds: number): Promise<LineChart> {
     title: 'CPU in us, by tasks that wait for an answer',
     sizes: Object.keys(sizes),
     logarithmic: false,
-    lines: [
-      { name: 'one more task', values: medians('task') },
-      { name: 'a plain call', values: medians('call') },
-    ],
+    lines: { 'one more task': medians('task'), 'a plain call': medians('call') },
   }
 }
 
@@ -128,9 +120,6 @@ async function measureArguments(rounds: number): Promise<LineChart> {
     title: 'CPU of a call in ms, by a text in its arguments',
     sizes,
     logarithmic: true,
-    lines: [
-      { name: ours, values: valuesOf('ours') },
-      { name: bare, values: valuesOf('floor') },
-    ],
+    lines: { [ours]: valuesOf('ours'), [bare]: valuesOf('floor') },
   }
 }

@@ -1,16 +1,16 @@
 import { type Call, callOf, echoCall, expectedText, progressCall } from './calls.ts'
 import { firstCall } from './flow-calls.ts'
-import { type CallMeasurement, measureCalls, rateColumn, startLoad, startTarget, type Target } from './load.ts'
-import { pinning, stopAll } from './processes.ts'
 import {
-  compareTargets,
-  cpuColumn,
-  type MeasureOptions,
-  type Pass,
-  type RatioBenchmark,
-  type RatioRow,
-  type Reading,
-} from './ratios.ts'
+  type CallMeasurement,
+  measureCalls,
+  rateColumn,
+  startLoad,
+  startTarget,
+  stopTargets,
+  type Target,
+} from './load.ts'
+import { pinning } from './processes.ts'
+import { cpuColumn, type RatioBenchmark, ratioBenchmark, type RatioRow } from './ratios.ts'
 
 /** A comparison of servers over HTTP. */
 interface HttpComparison {
@@ -133,13 +133,9 @@ const gateway: HttpComparison = {
 /**
  * The comparisons of each command.
  *
- * Method: each server is a process on core 0, and the load one on core 1. Servers take turns within a round, every
- * other round backwards, and ratios are formed within a round. All are warmed up, each must give the right answer
- * first, and a failed request ends the run. `/s` is what the load received: with 1 connection the load's own work
- * counts in it. CPU is that of the server's process, and hardly depends on what else runs.
- *
- * The floors check nothing, and answer a fixed text of the same size. They serve each request as it comes; ours serves
- * what a turn of the event loop brings together. Not measured: large bodies, TLS, the client, and a network.
+ * Method: that of the README. `/s` is what the load received: with 1 connection the load's own work counts in it. The
+ * floors check nothing, and answer a fixed text of the same size. They serve each request as it comes; ours serves what
+ * a turn of the event loop brings together. Not measured: large bodies, TLS, the client, and a network.
  */
 const commands: Readonly<Record<string, readonly HttpComparison[]>> = {
   http: [http],
@@ -156,28 +152,22 @@ export const httpRatios: ReadonlyMap<string, readonly RatioBenchmark[]> = new Ma
   Object.entries(commands).map(([name, comparisons]) => [name, comparisons.map(benchmarkOf)]),
 )
 
-function benchmarkOf(comparison: HttpComparison): RatioBenchmark {
-  return { ids: comparison.rows.map(({ id }) => id), measure: (options) => measureHttp(comparison, options) }
-}
-
-async function measureHttp(
-  { title, call, servers, rows, load: program }: HttpComparison,
-  options: MeasureOptions,
-): Promise<readonly Reading[]> {
-  await using load = await startLoad(program)
-  const { unit } = options.timing
-  const measure = (users: number) => (target: Target, seconds: number) => measureCalls(target, { users, unit, seconds })
-  const passes = [...new Set(rows.map(({ users }) => users))].map(
-    (users): Pass<Target, CallMeasurement> => ({
+function benchmarkOf({ title, call, servers, rows, load: program }: HttpComparison): RatioBenchmark {
+  let load: ReturnType<typeof startLoad> | undefined
+  const start = async (name: string, server: string): Promise<Target> =>
+    startTarget(server, { name, call, load: await (load ??= startLoad(program)) })
+  return ratioBenchmark<Target, CallMeasurement>({
+    targets: Object.entries(servers).map(([name, server]) => ({ name, start: () => start(name, server) })),
+    passes: [...new Set(rows.map(({ users }) => users))].map((users) => ({
       title: `${title}, ${users} connections; ${pinning}`,
       rows: rows.filter((row) => row.users === users),
       columns: [rateColumn, cpuColumn, { unit: 'ms p99', of: (one) => one.p99Milliseconds, digits: 2 }],
-      measure: measure(users),
-    }),
-  )
-  const targets = Object.entries(servers).map(([name, server]) => ({
-    name,
-    start: () => startTarget(server, { name, call, load }),
-  }))
-  return await compareTargets({ targets, passes, warm: measure(16), stop: stopAll }, options)
+      measure: (target, time) => measureCalls(target, { ...time, users }),
+    })),
+    warm: (target, time) => measureCalls(target, { ...time, users: 16 }),
+    stop: async (targets) => {
+      load = undefined
+      await stopTargets(targets)
+    },
+  })
 }

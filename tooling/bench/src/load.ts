@@ -1,4 +1,4 @@
-import { type Column, measureRounds, type Round } from './alternating.ts'
+import { measureRounds, type Round } from './alternating.ts'
 import type { Call } from './calls.ts'
 import { type HttpResponse, openConnection } from './connection.ts'
 import { answerQuestions } from './peers/serve-measured.ts'
@@ -11,7 +11,7 @@ import {
   startServer,
   stopAll,
 } from './processes.ts'
-import type { CpuMeasurement, Timing } from './ratios.ts'
+import type { CpuMeasurement, MeasureTime, Timing } from './ratios.ts'
 
 /** A question of the benchmark to a load. */
 export interface LoadQuestion {
@@ -43,11 +43,7 @@ export function startLoad(program = 'load/calls'): Promise<Load> {
 /** The measurement of a server under load. */
 export type CallMeasurement = LoadAnswer & CpuMeasurement
 
-export const rateColumn: Column<Pick<LoadAnswer, 'perSecond'>> = {
-  unit: '/s',
-  of: ({ perSecond }) => perSecond,
-  digits: 0,
-}
+export const rateColumn = { unit: '/s', of: (one: Pick<LoadAnswer, 'perSecond'>): number => one.perSecond, digits: 0 }
 
 /** A server with the call that it answers, and the process that sends it. */
 export interface Target extends MeasuredServer {
@@ -75,7 +71,7 @@ export async function checkAnswer({ url }: MeasuredServer, call: Call): Promise<
 }
 
 /** How long a load runs, in seconds of the clock or of the server's CPU, and for how many users. */
-export type LoadTime = Pick<Timing, 'unit' | 'seconds'> & Pick<LoadQuestion, 'users'>
+export type LoadTime = MeasureTime & Pick<LoadQuestion, 'users'>
 
 /** Sends the call of a target, and returns the CPU that its server used for each request. */
 export function measureCalls({ load, url, call, cpu }: Target, time: LoadTime): Promise<CallMeasurement> {
@@ -85,7 +81,7 @@ export function measureCalls({ load, url, call, cpu }: Target, time: LoadTime): 
 /** Runs a load for some seconds of the clock, or in slices for seconds of the CPU of a server. */
 export async function measureSlices<Seen extends Pick<LoadAnswer, 'requests'>>(
   cpu: () => Promise<number>,
-  { unit, seconds }: Pick<Timing, 'unit' | 'seconds'>,
+  { unit, seconds }: MeasureTime,
   run: (seconds: number) => Promise<Seen>,
 ): Promise<Seen & CpuMeasurement> {
   const before = await cpu()
@@ -107,8 +103,13 @@ export async function measureTargets(
     for (const target of targets) await measureCalls(target, { ...time, seconds: warmUp })
     return await measureRounds(targets, rounds, (target) => measureCalls(target, time))
   } finally {
-    await stopAll(targets.flatMap((target) => [target, target.load]))
+    await stopTargets(targets)
   }
+}
+
+/** Stops targets with their loads. */
+export async function stopTargets(targets: readonly Target[]): Promise<void> {
+  await stopAll(targets.flatMap((target) => [target, target.load]))
 }
 
 /** A user, who repeats a call or several requests that belong together. */

@@ -3,12 +3,6 @@ import { expect, test } from 'vitest'
 import { load, type Work } from './memory.ts'
 import { startServer } from './processes.ts'
 
-/** The numbers of calls: before the first measurement of the heap, to compile code, and between two measurements. */
-interface Amount {
-  readonly warmUp: number
-  readonly count: number
-}
-
 /** The number of repetitions. Each one ends with a measurement of the heap. */
 const times = 3
 
@@ -24,15 +18,19 @@ const requestLeak = isNight ? 'leak-objects' : 'leak-calls'
 const streams = isNight ? 1000 : 300
 const streamNoise = 512 * streams
 
-/** Returns the smallest growth of the heap of a server over the repetitions of a workload, in bytes. */
-async function grow(work: Work, { warmUp, count }: Amount, leak = 'no-leak'): Promise<number> {
+/** Returns the smallest growth of the heap of a server over some repetitions of a number of calls, in bytes. */
+async function grow(
+  work: Work,
+  { warmUp, count }: { warmUp: number; count: number },
+  leak = 'no-leak',
+): Promise<number> {
   await using server = await startServer(`memory/server/${leak}`)
   const { url } = server
-  await load({ url, work, count: warmUp })
+  await load(url, work, warmUp)
   const growths: number[] = []
   let before = (await server.ask('idle memory')).heapBytes
   for (let time = 0; time < times; time += 1) {
-    await load({ url, work, count })
+    await load(url, work, count)
     const after = (await server.ask('idle memory')).heapBytes
     growths.push(after - before)
     before = after

@@ -62,42 +62,25 @@ function createServed(leak: string): Parameters<typeof nodeHandler>[0] {
   return serverOf(leaking, server)
 }
 
-interface Workload {
-  readonly call: Call
-  /** True if the client closes the connection after the expected text, before the response ends. */
-  readonly drops?: boolean
+/** Calls with a complete response, and below them streams that the client closes early. */
+const calls = {
+  requests: echoCall,
+  suspended: callOf('tools/call', { name: 'ask', arguments: {} }, 'input_required'),
+  subscriptions: callOf('subscriptions/listen', { notifications: { toolsListChanged: true } }, 'acknowledged'),
+  progress: withProgress(callOf('tools/call', { name: 'work', arguments: {} }, 'notifications/progress')),
 }
 
-const workloads = {
-  requests: { call: echoCall },
-  suspended: { call: callOf('tools/call', { name: 'ask', arguments: {} }, 'input_required') },
-  subscriptions: {
-    call: callOf('subscriptions/listen', { notifications: { toolsListChanged: true } }, 'subscriptions/acknowledged'),
-    drops: true,
-  },
-  progress: {
-    call: withProgress(callOf('tools/call', { name: 'work', arguments: {} }, 'notifications/progress')),
-    drops: true,
-  },
-} as const satisfies Readonly<Record<string, Workload>>
-
-/** Requests with a complete response, or streams that the client closes early. */
-export type Work = keyof typeof workloads
-
-/** The options of a load. */
-interface LoadOptions {
-  readonly url: string
-  readonly work: Work
-  readonly count: number
-}
+/** The calls of a load. */
+export type Work = keyof typeof calls
 
 /**
  * Calls a server repeatedly, over 16 connections that stay open or that are closed in the middle of a response.
  *
  * @throws Error for the first wrong response.
  */
-export async function load({ url, work: kind, count }: LoadOptions): Promise<void> {
-  const { call, drops = false }: Workload = workloads[kind]
+export async function load(url: string, work: Work, count: number): Promise<void> {
+  const call = calls[work]
+  const drops = work === 'subscriptions' || work === 'progress'
   let left = count
   const runUser = async (): Promise<void> => {
     const user = openUser({ url, call })

@@ -1,7 +1,7 @@
-import { type ChildProcess, fork, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import type { ServerQuestion, Usage } from './peers/serve-measured.ts'
 
 /** A process of a benchmark. It answers every question with exactly one message. */
@@ -25,7 +25,7 @@ export function pinProcess(processId: number | undefined, core: 0 | 1): void {
 
 /** The arguments of Node that run a program of this package, in any process. Tests run what was built, too. */
 export function argumentsOf(name: string): readonly string[] {
-  return ['--conditions=dist', fileURLToPath(new URL('../dist/main.js', import.meta.url)), '--program', name]
+  return ['--conditions=dist', join(import.meta.dirname, '../dist/main.js'), '--program', name]
 }
 
 /** How a process starts. */
@@ -48,14 +48,13 @@ export async function startProgram<Question extends object | string, Answer>(
   name: string,
   { core, environment, run = argumentsOf(name), folder, hasPipes = false }: StartOptions = {},
 ): Promise<Program<Question, Answer>> {
-  const file = run.findIndex((argument) => !argument.startsWith('-'))
+  // Some implementations log to the output.
   const pipe = hasPipes ? 'pipe' : 'ignore'
-  const child = fork(run[file] ?? '', run.slice(file + 1), {
+  const stdio = [pipe, pipe, 'inherit', 'ipc'] as const
+  const child = spawn(process.execPath, run, {
     cwd: folder,
-    execArgv: run.slice(0, file),
     env: { ...process.env, ...environment },
-    // Some implementations log to the output.
-    stdio: [pipe, pipe, 'inherit', 'ipc'],
+    stdio: [...stdio],
   })
   if (core !== undefined) pinProcess(child.pid, core)
   await once(child, 'spawn')

@@ -100,46 +100,66 @@ export const cpuColumn: Column<CpuMeasurement> = { unit: 'us CPU', of: ({ cpu })
 /** What a benchmark compares. */
 export interface Comparison<Started, Measurement> {
   /** The first is the base of the report. Targets that no row compares are peers, which only a whole run starts. */
-  readonly targets: readonly { readonly name: string; readonly start: () => Promise<Started> | Started }[]
+  readonly targets: readonly { readonly name: string; readonly start: () => Promise<Started> }[]
   readonly passes: readonly Pass<Started, Measurement>[]
   /** Measures a target before the first round. Default: as the first pass does. */
-  readonly warm?: (target: Started, seconds: number) => Promise<unknown>
+  readonly warm?: Pass<Started, Measurement>['measure']
   readonly stop?: (targets: readonly Started[]) => Promise<unknown>
+  /**
+   * The parts of its seconds that a measurement takes, in three times the rounds. When a call takes microseconds, many
+   * short rounds lose less to a busy period of the machine.
+   */
+  readonly parts?: { readonly round: number; readonly warmUp: number }
 }
+
+/** How long a target is measured. */
+export type MeasureTime = Pick<Timing, 'unit' | 'seconds'>
 
 /** Rounds in which all targets take turns. */
 export interface Pass<Started, Measurement> {
   readonly title: string
   readonly rows: readonly RatioRow<Measurement>[]
   readonly columns: readonly [Column<Measurement>, ...Column<Measurement>[]]
-  readonly measure: (target: Started, seconds: number) => Promise<Measurement>
+  readonly measure: (target: Started, time: MeasureTime) => Promise<Measurement>
 }
 
-/** Starts the targets that a run needs, warms them up, and returns the ratios of the rows of each pass. */
-export async function compareTargets<Started extends { readonly name: string }, Measurement extends CpuMeasurement>(
-  { targets, passes, warm = passes[0]?.measure, stop }: Comparison<Started, Measurement>,
-  options: MeasureOptions,
-): Promise<readonly Reading[]> {
-  const selected = passes
-    .map((pass) => ({ ...pass, rows: pass.rows.filter(({ id }) => options.only?.includes(id) ?? true) }))
-    .filter(({ rows }) => rows.length > 0)
-  const started: Started[] = []
-  try {
-    for (const { name, start } of targets)
-      if (selected.some((pass) => isCompared(pass, name, options))) started.push(await start())
-    for (const target of started) await warm?.(target, options.timing.warmUp)
-    const readings: Reading[] = []
-    for (const pass of selected) readings.push(...(await measurePass(pass, started, options)))
-    return readings
-  } finally {
-    await stop?.(started)
+/** Creates a benchmark that starts the targets that a run needs, warms them up, and measures each pass. */
+export function ratioBenchmark<Started extends { readonly name: string }, Measurement extends CpuMeasurement>({
+  targets,
+  passes,
+  warm = passes[0]?.measure,
+  stop,
+  parts,
+}: Comparison<Started, Measurement>): RatioBenchmark {
+  const measure: RatioBenchmark['measure'] = async ({ timing: whole, ...options }) => {
+    const timing = parts === undefined ? whole : divide(whole, parts)
+    const selected = passes
+      .map((pass) => ({ ...pass, rows: pass.rows.filter(({ id }) => options.only?.includes(id) ?? true) }))
+      .filter(({ rows }) => rows.length > 0)
+    const started: Started[] = []
+    try {
+      for (const { name, start } of targets)
+        if (selected.some((pass) => isCompared(pass, name, options))) started.push(await start())
+      for (const target of started) await warm?.(target, { unit: timing.unit, seconds: timing.warmUp })
+      const readings: Reading[] = []
+      for (const pass of selected) readings.push(...(await measurePass(pass, started, { ...options, timing })))
+      return readings
+    } finally {
+      await stop?.(started)
+    }
   }
+  return { ids: passes.flatMap(({ rows }) => rows.map(({ id }) => id)), measure }
+}
+
+function divide(timing: Timing, { round, warmUp }: { readonly round: number; readonly warmUp: number }): Timing {
+  const { rounds, seconds } = timing
+  return { ...timing, rounds: rounds * 3, seconds: seconds / round, warmUp: timing.warmUp / warmUp }
 }
 
 function isCompared(
   { rows }: { readonly rows: readonly { readonly name?: string; readonly base?: string }[] },
   target: string,
-  { only }: MeasureOptions,
+  { only }: Pick<MeasureOptions, 'only'>,
 ): boolean {
   return only === undefined || rows.some(({ name = 'ours', base = 'floor' }) => target === name || target === base)
 }
@@ -151,10 +171,10 @@ async function measurePass<Started extends { readonly name: string }, Measuremen
 ): Promise<readonly Reading[]> {
   const { title, rows, columns, measure } = pass
   const { timing, print } = options
-  const { rounds, seconds } = timing
+  const { rounds, unit, seconds } = timing
   print(`${title}, Node ${process.version}: ${rounds} alternating rounds of ${seconds} s; medians, ratios in a round`)
   const compared = started.filter(({ name }) => isCompared(pass, name, options))
-  const measured = await measureRounds(compared, rounds, (target) => measure(target, seconds))
+  const measured = await measureRounds(compared, rounds, (target) => measure(target, { unit, seconds }))
   for (const line of reportLines(measured, compared[0]?.name ?? '', columns)) print(line)
   const readings = rows.map((row) => readingOf(measured, { column: columns[0], ...row }))
   for (const reading of readings) print(readingLine(reading))
@@ -182,11 +202,6 @@ function readingLine({ id, value }: Reading): string {
 /** Writes a line to standard output. */
 export function print(line: string): void {
   process.stdout.write(`${line}\n`)
-}
-
-/** Divides the rounds: when a call takes microseconds, many short ones lose less to a busy period of the machine. */
-export function inShortRounds({ timing, ...options }: MeasureOptions, divisor: number): MeasureOptions {
-  return { ...options, timing: { ...timing, rounds: timing.rounds * 3, seconds: timing.seconds / divisor } }
 }
 
 /** Measures all ratios and peers of benchmarks that the command line names. */

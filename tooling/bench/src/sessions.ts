@@ -4,7 +4,7 @@ import { sessionsClient } from '@x/sessions/client'
 import { sessions as serverSessions } from '@x/sessions/server'
 import { randomKey, sealedState } from '@x/state-codec'
 import * as z from 'zod'
-import { compareTargets, cpuColumn, inShortRounds, type RatioBenchmark } from './ratios.ts'
+import { cpuColumn, type RatioBenchmark, ratioBenchmark } from './ratios.ts'
 import { type CallTime, timeCalls } from './time-calls.ts'
 
 /**
@@ -15,19 +15,18 @@ import { type CallTime, timeCalls } from './time-calls.ts'
  * Each must return the right result before the measurement. Not measured: transports, stores, concurrent calls.
  */
 export const ratios: readonly RatioBenchmark[] = [
-  {
-    ids: ['sessions/read'],
-    measure: async (options) => {
-      const targets = (await openSteps()).map((step) => ({ name: step.name, start: () => step }))
-      const title = 'tools/call in a session, from client to server in memory'
-      const columns = [{ unit: 'us', of: ({ elapsed }: CallTime) => elapsed }, cpuColumn] as const
-      const measure = ({ call }: Step, seconds: number): Promise<CallTime> => timeCalls(call, seconds)
-      const warm = (step: Step, seconds: number): Promise<CallTime> => measure(step, seconds / 10)
-      const rows = [{ id: 'sessions/read', base: 'plain' }] as const
-      const passes = [{ title, rows, columns, measure }]
-      return compareTargets({ targets, passes, warm }, inShortRounds(options, 20))
-    },
-  },
+  ratioBenchmark({
+    targets: ['plain', 'ours'].map((name) => ({ name, start: () => startStep(name) })),
+    passes: [
+      {
+        title: 'tools/call in a session, from client to server in memory',
+        rows: [{ id: 'sessions/read', base: 'plain' }],
+        columns: [{ unit: 'us', of: ({ elapsed }: CallTime) => elapsed }, cpuColumn],
+        measure: ({ call }: Step, { seconds }) => timeCalls(call, seconds),
+      },
+    ],
+    parts: { round: 20, warmUp: 10 },
+  }),
 ]
 
 interface Step {
@@ -35,7 +34,7 @@ interface Step {
   readonly call: () => Promise<unknown>
 }
 
-async function openSteps(): Promise<readonly Step[]> {
+async function startStep(name: string): Promise<Step> {
   const sessions = serverSessions({
     state: { schema: z.object({ note: z.string() }), initial: { note: '' } },
   })
@@ -44,24 +43,18 @@ async function openSteps(): Promise<readonly Step[]> {
     input: z.object({ write: z.boolean() }),
     run: (_args, ctx) => String(sessions.find(ctx) !== undefined),
   })
-  const definition = {
-    name: 'bench',
-    version: '1.0.0',
-    state: sealedState({ keys: [randomKey()] }),
-    strictReplay: false,
-    tools: [work],
-  } as const
-  const server = createServer(definition)
-  const within = createServer({ ...definition, extensions: [sessions] })
+  const state = sealedState({ keys: [randomKey()] })
   const host = { name: 'bench', version: '1.0.0' }
-  const client = createClient(within, { ...host, extensions: [sessionsClient()] })
-  const callers = { plain: createClient(server, host), ours: await client.sessions.create() }
-  const steps: Step[] = []
-  for (const [name, caller] of Object.entries(callers)) {
-    const call = () => caller.callTool('work', { write: false })
-    const answer = JSON.stringify((await call()).content)
-    if (!answer.includes(String(name === 'ours'))) throw new Error(`${name} is wrong: ${answer}`)
-    steps.push({ name, call })
-  }
-  return steps
+  const definition = { ...host, state, strictReplay: false, tools: [work] }
+  const caller =
+    name === 'plain'
+      ? createClient(createServer(definition), host)
+      : await createClient(createServer({ ...definition, extensions: [sessions] }), {
+          ...host,
+          extensions: [sessionsClient()],
+        }).sessions.create()
+  const call = () => caller.callTool('work', { write: false })
+  const answer = JSON.stringify((await call()).content)
+  if (!answer.includes(String(name === 'ours'))) throw new Error(`${name} is wrong: ${answer}`)
+  return { name, call }
 }

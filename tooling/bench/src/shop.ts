@@ -31,13 +31,8 @@ export async function openShop(): Promise<Shop> {
   return open({ redisUrl, apiUrl, serverType: 'bench' })
 }
 
-/** Creates the server of the example over an open shop. */
-export async function createExampleServer(shop: Shop): Promise<Server> {
-  const { createShopServer } = await importExample('definition.mjs')
-  return createShopServer(shop)
-}
-
-async function importExample(name: string): Promise<ExampleFiles> {
+/** Imports a file of the example. */
+export async function importExample(name: string): Promise<ExampleFiles> {
   return (await import(new URL(name, copy).href)) as ExampleFiles
 }
 

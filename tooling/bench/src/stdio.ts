@@ -5,11 +5,11 @@ import { echoAnswer } from './peers/bare-server.ts'
 import { reportUsage } from './peers/serve-measured.ts'
 import { type MeasuredServer, pinning, pinProcess, type Programs, startServer, stopAll } from './processes.ts'
 import {
-  compareTargets,
   cpuColumn,
   type CpuMeasurement,
   type Pass,
   type RatioBenchmark,
+  ratioBenchmark,
   type RatioId,
 } from './ratios.ts'
 
@@ -35,29 +35,27 @@ const p50Column: Column<Measurement> = { unit: 'us p50', of: (one) => one.median
  * messages, notifications, the start of a process.
  */
 export const ratios: readonly RatioBenchmark[] = [
-  {
-    ids: ['stdio/p50', 'stdio/64'],
-    measure: (options) => {
-      pinProcess(process.pid, 1)
-      const { unit } = options.timing
-      const start = async (name: string): Promise<PipedServer> => ({
-        ...(await startServer(`stdio/${name}`, { hasPipes: true })),
-        name,
-      })
-      const passOf = (id: RatioId, inFlight: number, column: Column<Measurement>): Pass<PipedServer, Measurement> => ({
-        title: `tools/call of an echo tool over pipes, ${inFlight} in flight; ${pinning}`,
-        rows: [{ id }],
-        columns: [column, cpuColumn],
-        measure: (server, seconds) =>
-          measureSlices(server.cpu, { unit, seconds }, (slice) => sendCalls(server, inFlight, slice)),
-      })
-      const many = passOf('stdio/64', 64, rateColumn)
-      const passes = [passOf('stdio/p50', 1, p50Column), many]
-      const targets = ['floor', 'ours'].map((name) => ({ name, start: () => start(name) }))
-      return compareTargets({ targets, passes, warm: many.measure, stop: stopAll }, options)
-    },
-  },
+  ratioBenchmark({
+    targets: ['floor', 'ours'].map((name) => ({ name, start: () => startPiped(name) })),
+    passes: [passOf('stdio/p50', 1, p50Column), passOf('stdio/64', 64, rateColumn)],
+    warm: passOf('stdio/64', 64, rateColumn).measure,
+    stop: stopAll,
+  }),
 ]
+
+async function startPiped(name: string): Promise<PipedServer> {
+  pinProcess(process.pid, 1)
+  return { ...(await startServer(`stdio/${name}`, { hasPipes: true })), name }
+}
+
+function passOf(id: RatioId, inFlight: number, column: Column<Measurement>): Pass<PipedServer, Measurement> {
+  return {
+    title: `tools/call of an echo tool over pipes, ${inFlight} in flight; ${pinning}`,
+    rows: [{ id }],
+    columns: [column, cpuColumn],
+    measure: (server, time) => measureSlices(server.cpu, time, (seconds) => sendCalls(server, inFlight, seconds)),
+  }
+}
 
 /** The servers. They report their CPU over the IPC channel. */
 export const programs: Programs = {

@@ -6,21 +6,16 @@ import { type MeasuredServer, type Program, type Programs, startProgram, startSe
 
 type Listeners = Program<ListenersQuestion, object>
 
-/** The cost of streams of a server. */
-export interface StreamCost {
-  /** The median of the microseconds of CPU of one change, for each number of streams. */
-  readonly changes: readonly number[]
-  /** Bytes of a stream, of those of the last size. */
-  readonly heapBytes: number
-  readonly residentBytes: number
-}
-
 /**
- * Measures the CPU of one change that all open streams receive, for each number of them, and the memory of a stream.
- * Each stream is a connection of its own, and all clients are one process on core 1. Memory is read after four full
- * collections: after some streams were opened and closed, and with all open. A stream that is lost ends the run.
+ * Measures the median CPU of one change that all open streams receive, for each number of them, and the memory of a
+ * stream of the last size. Each stream is a connection of its own, and all clients are one process on core 1. Memory is
+ * read after four full collections: after some streams were opened and closed, and with all open.
  */
-export async function measureStreams(program: string, sizes: readonly number[], rounds: number): Promise<StreamCost> {
+export async function measureStreams(
+  program: string,
+  sizes: readonly number[],
+  rounds: number,
+): Promise<{ changes: readonly number[]; heapBytes: number; residentBytes: number }> {
   await using listeners: Listeners = await startProgram('streams/listeners', { core: 1 })
   await using server = await startServer(program)
   const changes: number[] = []

@@ -13,44 +13,11 @@ import { createServer, tool } from '@x/server'
 import { telemetry } from '@x/server/otel'
 import { answerQuestions } from './peers/serve-measured.ts'
 import { pinning, type Program, type Programs, startProgram, stopAll } from './processes.ts'
-import { compareTargets, cpuColumn, type CpuMeasurement, inShortRounds, type RatioBenchmark } from './ratios.ts'
+import { cpuColumn, type CpuMeasurement, type RatioBenchmark, ratioBenchmark } from './ratios.ts'
 import { timeCalls } from './time-calls.ts'
-
-const base = 'none'
-const rows = [
-  { id: 'telemetry/api', name: 'api', base },
-  { id: 'telemetry/1', name: 'sampled-1', base },
-  { id: 'telemetry/100', name: 'sampled-100', base },
-] as const
 
 /** The question is a number of seconds. */
 type Target = Program<{ readonly seconds: number }, CpuMeasurement> & { readonly name: string }
-
-/**
- * Measures the CPU of a `tools/call` in memory with `telemetry()`, of the same call without it: with the API alone, with
- * the SDK and 1 % of the traces sampled, and with all of them.
- *
- * Method: each configuration is a process, because an SDK is registered for the whole process. There is a batch
- * processor whose exporter drops the spans, a reader of metrics that never reads, and the context manager of
- * `AsyncLocalStorage`. The processes take turns on one core, one call at a time. Not measured: exporters, the
- * collection of metrics, steps and rounds. Over HTTP the plain call is larger, and the ratios are smaller.
- */
-export const ratios: readonly RatioBenchmark[] = [
-  {
-    ids: rows.map(({ id }) => id),
-    measure: (options) => {
-      const start = async (name: string): Promise<Target> => ({
-        name,
-        ...(await startProgram(`telemetry/${name}`, { core: 0 })),
-      })
-      const targets = Object.keys(programs).map((name) => ({ name, start: () => start(name) }))
-      const measure = ({ ask }: Target, seconds: number): Promise<CpuMeasurement> => ask({ seconds })
-      const title = `tools/call in memory with telemetry; ${pinning}`
-      const passes = [{ title, rows, columns: [cpuColumn] as const, measure }]
-      return compareTargets({ targets, passes, stop: stopAll }, inShortRounds(options, 4))
-    },
-  },
-]
 
 /** A process for each configuration. */
 export const programs: Programs = {
@@ -95,3 +62,36 @@ const _meta = {
 }
 const params = { name: 'echo', arguments: {}, _meta }
 const request: RpcRequest = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
+
+/**
+ * Measures the CPU of a `tools/call` in memory with `telemetry()`, of the same call without it: with the API alone, with
+ * the SDK and 1 % of the traces sampled, and with all of them.
+ *
+ * Method: each configuration is a process, because an SDK is registered for the whole process. There is a batch
+ * processor whose exporter drops the spans, a reader of metrics that never reads, and the context manager of
+ * `AsyncLocalStorage`. The processes take turns on one core, one call at a time. Not measured: exporters, the
+ * collection of metrics, steps and rounds. Over HTTP the plain call is larger, and the ratios are smaller.
+ */
+export const ratios: readonly RatioBenchmark[] = [
+  ratioBenchmark({
+    targets: Object.keys(programs).map((name) => ({ name, start: () => startConfiguration(name) })),
+    passes: [
+      {
+        title: `tools/call in memory with telemetry; ${pinning}`,
+        rows: [
+          { id: 'telemetry/api', name: 'api', base: 'none' },
+          { id: 'telemetry/1', name: 'sampled-1', base: 'none' },
+          { id: 'telemetry/100', name: 'sampled-100', base: 'none' },
+        ],
+        columns: [cpuColumn],
+        measure: ({ ask }, { seconds }) => ask({ seconds }),
+      },
+    ],
+    parts: { round: 4, warmUp: 1 },
+    stop: stopAll,
+  }),
+]
+
+async function startConfiguration(name: string): Promise<Target> {
+  return { name, ...(await startProgram(`telemetry/${name}`, { core: 0 })) }
+}

@@ -6,12 +6,8 @@ import { print } from './ratios.ts'
 /** The form of the calls: through `client.tools`, or through `callTool`, which checks neither names nor arguments. */
 type CallForm = 'typed' | 'untyped'
 
-/** The cost of compiling one program. */
-interface CompileCost {
-  readonly cpuSeconds: number
-  /** The instantiations of generic types. The number is the same in every run and on every machine. */
-  readonly instantiations: number
-}
+/** The cost of compiling one program. The number of instantiations is the same in every run and on every machine. */
+type CompileCost = Readonly<{ cpuSeconds: number; instantiations: number }>
 
 /**
  * Measures the CPU time in which TypeScript checks 500 tools and 500 calls through `client.tools`, and the same calls

@@ -73,15 +73,9 @@ function withSessions(open: Parameters<typeof transportsOf<{ handleRequest: Fetc
   return async (request) => (await find(request.headers.get('mcp-session-id'))).handleRequest(request)
 }
 
-/** A question for the memory of a number of users who wait. */
-interface WaitingQuestion {
-  readonly count: number
-}
-
-/** The bytes of heap and external memory of a user. */
-interface WaitingAnswer {
-  readonly bytesPerUser: number
-}
+/** A question for the memory of a number of users who wait, and the bytes of heap and external memory of each. */
+type WaitingQuestion = Readonly<{ count: number }>
+type WaitingAnswer = Readonly<{ bytesPerUser: number }>
 
 /** Users before the first measurement, so that compiled code and filled caches do not count. */
 const warmUp = 1000

@@ -1,10 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { text } from 'node:stream/consumers'
+import type { Server } from 'node:http'
 import { findFreePort } from '@tooling/real-servers/free-port'
 import { connectRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
 import { callOf, olderCallOf } from './calls.ts'
 import { type HttpConnection, type HttpResponse, linesOf, openConnection } from './connection.ts'
 import { type LoadQuestion, messageIn, serveLoad, type User } from './load.ts'
+import { bareServer } from './peers/bare-server.ts'
 import { serveMeasured } from './peers/serve-measured.ts'
 import { type Programs, startServer } from './processes.ts'
 import { copyExample } from './shop.ts'
@@ -137,42 +137,27 @@ const productCount = 100_000
 /** Fills Redis with the carts, orders and popularities of the public benchmark. */
 async function seedRedis(path: string): Promise<void> {
   const client = await connectRedis(path)
-  try {
-    await Promise.all(Array.from({ length: 1000 }, (_, index) => seedUser(client, index + 1)))
-    const members = Array.from({ length: productCount }, (_, index) => ({
-      value: `product:${index + 1}`,
-      score: ((index + 1) * 7) % 10_000,
-    }))
-    for (let from = 0; from < productCount; from += 5000)
-      await client.zAdd('bench:popular', members.slice(from, from + 5000))
-  } finally {
-    client.destroy()
-  }
+  await Promise.all(Array.from({ length: 1000 }, (_, index) => seedUser(client, index + 1)))
+  const members = Array.from({ length: productCount }, (_, index) => {
+    return { value: `product:${index + 1}`, score: ((index + 1) * 7) % 10_000 }
+  })
+  for (let from = 0; from < productCount; from += 5000)
+    await client.zAdd('bench:popular', members.slice(from, from + 5000))
+  client.destroy()
 }
 
 async function seedUser(client: TestClient, number: number): Promise<void> {
   const name = `user-${String(number).padStart(5, '0')}`
-  const items = [7, 13].map((factor) => ({ product_id: ((number * factor) % productCount) + 1, qty: 1 + (number % 3) }))
-  const orders = Array.from({ length: 20 }, (_, index) =>
-    JSON.stringify({
-      order_id: `ORD-${number}-${index}`,
-      product_id: ((number * index * 7) % productCount) + 1,
-      qty: 1,
-    }),
-  )
+  const productId = (factor: number): number => ((number * factor) % productCount) + 1
+  const items = [7, 13].map((factor) => ({ product_id: productId(factor), qty: 1 + (number % 3) }))
+  const orders = Array.from({ length: 20 }, (_, index) => {
+    return JSON.stringify({ order_id: `ORD-${number}-${index}`, product_id: productId(index * 7), qty: 1 })
+  })
   await client.hSet(`bench:cart:${name}`, { user_id: name, items: JSON.stringify(items), total: '12.34' })
   await client.rPush(`bench:history:${name}`, orders)
 }
 
-interface Product {
-  readonly id: number
-  readonly sku: string
-  readonly name: string
-  readonly price: number
-  readonly rating: number
-}
-
-function productAt(index: number): Product {
+function productAt(index: number) {
   const id = index + 1
   const price = 1 + (index % 99_900) / 100
   return { id, sku: `SKU-${String(id).padStart(6, '0')}`, name: `Item ${id}`, price, rating: 1 + (index % 40) / 10 }
@@ -182,21 +167,18 @@ function productAt(index: number): Product {
  * Creates the product service, with the same 100,000 products by the same formula. The result of the search is
  * prepared, so that the service uses little CPU. Each twentieth product is of electronics.
  */
-export function createProducts(): Server {
+function createProducts(): Server {
   const found = Array.from({ length: productCount / 20 }, (_, index) => productAt(index * 20))
     .filter(({ price }) => price >= 50 && price <= 500)
     .toSorted((a, b) => a.price - b.price)
   const searched = { category: 'Electronics', total_found: found.length, products: found.slice(0, 10) }
   const searchAnswer = JSON.stringify(searched)
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await text(request)
-    const path = request.url ?? ''
+  return bareServer((body, { method, url = '' }, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
-    if (path.startsWith('/products/search')) response.end(searchAnswer)
-    else if (request.method === 'POST') response.end(JSON.stringify(calculate(JSON.parse(body))))
-    else response.end(JSON.stringify(productAt(Number(path.slice('/products/'.length)) - 1)))
-  }
-  return createServer((request, response) => void serve(request, response))
+    if (url.startsWith('/products/search')) response.end(searchAnswer)
+    else if (method === 'POST') response.end(JSON.stringify(calculate(JSON.parse(body))))
+    else response.end(JSON.stringify(productAt(Number(url.slice('/products/'.length)) - 1)))
+  })
 }
 
 interface Order {

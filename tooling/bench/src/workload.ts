@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { nodeHandler } from '@x/transport-http/node'
-import { type CallMeasurement, measureCalls, startLoad, startTarget, type Target } from './load.ts'
+import { type CallMeasurement, measureCalls, startLoad, startTarget, stopTargets, type Target } from './load.ts'
 import { sendJson } from './floors.ts'
 import { bareServer } from './peers/bare-server.ts'
 import { serveMeasured } from './peers/serve-measured.ts'
-import { pinning, type Programs, stopAll } from './processes.ts'
-import { compareTargets, cpuColumn, type Pass, type RatioBenchmark } from './ratios.ts'
-import { createExampleServer, openShop, type Shop } from './shop.ts'
+import { pinning, type Programs } from './processes.ts'
+import { cpuColumn, type Pass, type RatioBenchmark, ratioBenchmark } from './ratios.ts'
+import { importExample, openShop, type Shop } from './shop.ts'
 import { olderSearchCall, startServices } from './workload-calls.ts'
 
 /** The servers, each with the requests of a call: those of a session, or one of 2026-07-28. */
@@ -36,8 +36,8 @@ const pass: Pass<Target, Measurement> = {
     { unit: 'calls/s', of: ({ perSecond, requests, calls }) => (perSecond * calls) / requests, digits: 0 },
     { unit: 'MB', of: ({ peakMegabytes }) => peakMegabytes, digits: 0 },
   ],
-  async measure(target, seconds) {
-    const { cpu, ...seen } = await measureCalls(target, { users, seconds })
+  async measure(target, time) {
+    const { cpu, ...seen } = await measureCalls(target, { ...time, users })
     const { peakBytes } = await target.ask('usage')
     return { ...seen, cpu: (cpu * seen.requests) / seen.calls, peakMegabytes: peakBytes / 1e6 }
   },
@@ -53,35 +53,37 @@ const pass: Pass<Target, Measurement> = {
  * on the other. Each response is checked by the rules of that benchmark. Not measured: several processes of a server.
  */
 export const ratios: readonly RatioBenchmark[] = [
-  {
-    ids: pass.rows.map(({ id }) => id),
-    measure: async (options) => {
-      await using services = await startServices()
-      const { environment } = services
-      const loads = {
-        sessions: await startLoad('workload-calls/sessions'),
-        requests: await startLoad('workload-calls/requests'),
-      }
-      const targets = servers.map(({ name, program, load }) => ({
-        name,
-        start: () => startTarget(program, { name, call: olderSearchCall, load: loads[load] }, { environment }),
-      }))
-      const stop = (started: readonly Target[]) => stopAll([...started, ...Object.values(loads)])
-      return await compareTargets({ targets, passes: [pass], stop }, options)
+  ratioBenchmark({
+    targets: servers.map((server) => ({ name: server.name, start: () => startShop(server) })),
+    passes: [pass],
+    stop: async (targets) => {
+      await stopTargets(targets)
+      await (await services)?.[Symbol.asyncDispose]()
     },
-  },
+  }),
 ]
+
+let services: ReturnType<typeof startServices> | undefined
+
+async function startShop({ name, program, load }: (typeof servers)[number]): Promise<Target> {
+  const { environment } = await (services ??= startServices())
+  const target = { name, call: olderSearchCall, load: await startLoad(`workload-calls/${load}`) }
+  return startTarget(program, target, { environment })
+}
 
 /** The floor, which serves both revisions because it does not read the revision, and our server. */
 export const programs: Programs = {
   floor: async () => serveMeasured(floorServer(await openShop())),
-  ours: async () => serveMeasured(createServer(nodeHandler(await createExampleServer(await openShop())))),
+  ours: async () => {
+    const { createShopServer } = await importExample('definition.mjs')
+    await serveMeasured(createServer(nodeHandler(createShopServer(await openShop()))))
+  },
 }
 
-const tools: Readonly<Record<string, (shop: Shop, args: unknown) => Promise<object>>> = {
-  search_products: ({ searchProducts }, args) => searchProducts(args),
-  get_user_cart: ({ getUserCart }, args) => getUserCart(args),
-  checkout: ({ checkout }, args) => checkout(args),
+const tools: Readonly<Record<string, keyof Shop>> = {
+  search_products: 'searchProducts',
+  get_user_cart: 'getUserCart',
+  checkout: 'checkout',
 }
 const serverInfo = { name: 'shop', version: '1.0.0' }
 const initialized = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo }
@@ -101,7 +103,8 @@ function floorServer(shop: Shop): ReturnType<typeof bareServer> {
       const text = JSON.stringify({ jsonrpc: '2.0', id, result: initialized })
       return sendJson(response, text, { 'Mcp-Session-Id': randomUUID() })
     }
-    const found = (await tools[params.name]?.(shop, params.arguments)) ?? {}
+    const work = tools[params.name]
+    const found = work === undefined ? {} : await shop[work](params.arguments)
     const content = [{ type: 'text', text: JSON.stringify(found) }]
     sendJson(response, JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', content } }))
   })

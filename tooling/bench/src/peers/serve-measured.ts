@@ -27,17 +27,14 @@ export function answerQuestions<Question, Answer>(answer: (question: Question) =
   })
 }
 
-/** What a server does when the benchmark asks for a change, and when it waits until no connection is open. */
-interface Reactions {
-  readonly change?: () => unknown
-  readonly idle?: () => Promise<void>
-}
-
 /** Reports CPU and memory of this process to the benchmark. */
-export function reportUsage(url: string, { change, idle }: Reactions = {}): void {
+export function reportUsage(
+  url: string,
+  { change = () => {}, idle = async () => {} }: { change?: (() => void) | undefined; idle?: () => Promise<void> } = {},
+): void {
   answerQuestions(async (question: ServerQuestion): Promise<Usage> => {
-    if (question === 'change') await change?.()
-    if (question === 'idle memory') await idle?.()
+    if (question === 'change') change()
+    if (question === 'idle memory') await idle()
     if (question.endsWith('memory')) await collectGarbage()
     const { user, system } = process.cpuUsage()
     const { heapUsed, rss } = process.memoryUsage()
@@ -47,7 +44,7 @@ export function reportUsage(url: string, { change, idle }: Reactions = {}): void
 }
 
 /** Listens on a free port, and reports CPU and memory to the benchmark. */
-export async function serveMeasured(server: Server, change?: () => unknown): Promise<void> {
+export async function serveMeasured(server: Server, change?: () => void): Promise<void> {
   let connections = 0
   server.on('connection', (socket) => {
     connections += 1
@@ -61,7 +58,7 @@ export async function serveMeasured(server: Server, change?: () => unknown): Pro
   // A server that listens on a port has an address of this type.
   const { port } = server.address() as AddressInfo
   const idle = async (): Promise<void> => void (connections > 0 && (await once(server, 'idle')))
-  reportUsage(`http://127.0.0.1:${port}/mcp`, { ...(change && { change }), idle })
+  reportUsage(`http://127.0.0.1:${port}/mcp`, { change, idle })
 }
 
 let collect: (() => void) | undefined
