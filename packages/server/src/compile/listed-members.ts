@@ -1,3 +1,9 @@
+import type {
+  Prompt as ListedPrompt,
+  Resource as ListedResource,
+  ResourceTemplate as ListedTemplate,
+  Tool as ListedTool,
+} from '@x/schema'
 import type { BaseDefinition } from '../definitions/base-definition.ts'
 import type { AnyPromptDefinition } from '../definitions/prompt.ts'
 import type { AnyTemplateDefinition, ResourceDefinition, ResourceDescription } from '../definitions/resource.ts'
@@ -10,8 +16,8 @@ export const foreignMemberNames = { inputSchema: 'input', outputSchema: 'output'
  * Each member of a definition with its name in the lists that clients read. False for one that the server alone uses,
  * or from which it computes something else.
  */
-type ListedNames<Definition> = Readonly<
-  Record<Exclude<keyof Definition, keyof typeof foreignMemberNames>, string | false>
+type ListedNames<Definition, Entry> = Readonly<
+  Record<Exclude<keyof Definition, keyof typeof foreignMemberNames>, keyof Entry | false>
 >
 
 const baseMembers = {
@@ -21,7 +27,7 @@ const baseMembers = {
   requires: false,
   needsExtension: false,
   visibleTo: false,
-} satisfies ListedNames<BaseDefinition>
+} satisfies ListedNames<BaseDefinition, ListedTool>
 
 export const toolMembers = {
   ...baseMembers,
@@ -33,7 +39,7 @@ export const toolMembers = {
   task: false,
   keyedEffects: false,
   run: false,
-} satisfies ListedNames<AnyToolDefinition>
+} satisfies ListedNames<AnyToolDefinition, ListedTool>
 
 export const promptMembers = {
   ...baseMembers,
@@ -41,7 +47,7 @@ export const promptMembers = {
   input: false,
   complete: false,
   run: false,
-} satisfies ListedNames<AnyPromptDefinition>
+} satisfies ListedNames<AnyPromptDefinition, ListedPrompt>
 
 const descriptionMembers = {
   ...baseMembers,
@@ -50,20 +56,20 @@ const descriptionMembers = {
   mimeType: 'mimeType',
   annotations: 'annotations',
   cache: false,
-} satisfies ListedNames<ResourceDescription>
+} satisfies ListedNames<ResourceDescription, ListedTemplate>
 
 export const resourceMembers = {
   ...descriptionMembers,
   size: 'size',
   read: false,
-} satisfies ListedNames<ResourceDefinition>
+} satisfies ListedNames<ResourceDefinition, ListedResource>
 
 export const templateMembers = {
   ...descriptionMembers,
   complete: false,
   list: false,
   read: false,
-} satisfies ListedNames<AnyTemplateDefinition>
+} satisfies ListedNames<AnyTemplateDefinition, ListedTemplate>
 
 /** All members' names. One of another kind of definition is no misspelling, and does no harm. */
 export const memberNames: Readonly<Record<string, true>> = Object.fromEntries(
@@ -73,7 +79,7 @@ export const memberNames: Readonly<Record<string, true>> = Object.fromEntries(
 )
 
 /** Picks the part of a definition that clients read in a list. */
-export function toListedMembers(definition: object, members: ListedNames<object>): object {
+export function toListedMembers(definition: object, members: ListedNames<object, object>): object {
   const values = new Map<string, unknown>(Object.entries(definition))
   const listed = Object.entries<string | false>(members).flatMap(([name, listedName]) =>
     listedName === false ? [] : [[listedName, values.get(name)]],

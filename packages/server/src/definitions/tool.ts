@@ -1,5 +1,5 @@
 import type { ToolTypes, TypeCarrier } from '@x/exchange'
-import type { ContentBlock, JsonObject, JsonValue, ToolAnnotations } from '@x/schema'
+import type { ContentBlock, JsonObject, JsonValue, Tool as ListedTool } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context, RequestContext, TaskChoice, InputRequiredReturn } from './context.ts'
 import type { BaseDefinition } from './base-definition.ts'
@@ -20,11 +20,15 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly definition: AnyToolDefinition
 }
 
-/** A tool as you define it. `Input` and `Output` are inferred from the schemas. */
+/**
+ * A tool as you define it. `Input` and `Output` are inferred from the schemas. Members of the tool's entry in the list,
+ * such as `annotations`, have the type that they have there.
+ */
 export interface ToolDefinition<
   Input extends AnySchema | RawShape | undefined,
   Output extends AnySchema | RawShape | undefined,
-> extends BaseDefinition {
+> extends BaseDefinition,
+    Omit<ListedTool, 'name' | 'title' | 'icons' | '_meta' | 'description' | 'inputSchema' | 'outputSchema'> {
   /** Tells the model what the tool is for. */
   readonly description: string
   /** Schema of the arguments, an object. Without it, the tool takes no arguments. */
@@ -41,7 +45,6 @@ export interface ToolDefinition<
   readonly output?: OneSchema<Output>
   /** @deprecated The result's schema is called `output` here. */
   readonly outputSchema?: 'it is called output'
-  readonly annotations?: ToolAnnotations | undefined
   /**
    * Whether a call runs as a task, at a server with tasks. Default: `never`. A function is called once for each
    * request, with the arguments. A tool that asks the user before it becomes a task uses `ctx.continueAsTask` instead.
