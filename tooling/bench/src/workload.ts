@@ -59,6 +59,7 @@ export const ratios: readonly RatioBenchmark[] = [
     stop: async (targets) => {
       await stopTargets(targets)
       await (await services)?.[Symbol.asyncDispose]()
+      services = undefined
     },
   }),
 ]
