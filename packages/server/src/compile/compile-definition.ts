@@ -19,15 +19,17 @@ import {
   type ListField,
   type Listing,
 } from './catalog.ts'
-import { compileCacheHints, type CompileContext, createCompileContext } from './compile-entry.ts'
+import { compileCacheHints } from './compile-entry.ts'
 import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate } from './compile-resource.ts'
 import { findHostProblems } from '../json-schema/host-limits.ts'
-import type { Tool } from '../definitions/tool.ts'
 import { compileTool, hasKeyedEffects, idempotentCallsExtension } from './compile-tool.ts'
 import { describeType, freezeJsonObject } from '../request/json-copy.ts'
 import { readInternalSettings } from '../definitions/internal-settings.ts'
 import type { ServerDefinition } from '../definitions/server-definition.ts'
+import type { ServerWarning } from '../request/report.ts'
+
+type Warn = (warning: ServerWarning) => void
 
 /** Lists seldom change and usually are the same for every caller. */
 const defaultListCacheHints = { ttlMs: 300_000, scope: 'public' } as const
@@ -36,14 +38,13 @@ const defaultListCacheHints = { ttlMs: 300_000, scope: 'public' } as const
  * Compiles a server's definitions into a catalog with schemas, validators and lists in their final form, so that
  * requests only look things up. Throws a {@link DefinitionError} that names the invalid definition.
  */
-export function compileDefinition(definition: ServerDefinition, warn: CompileContext['warn']): Catalog {
+export function compileDefinition(definition: ServerDefinition, warn: Warn): Catalog {
   checkEntries(definition)
-  const compileContext = createCompileContext(definition, warn)
   const resultMeta = resultMetaOf(definition)
   const buildListing = createListingFactory(definition, resultMeta)
-  const tools = (definition.tools ?? []).map((tool) => compileTool(tool, compileContext))
+  const tools = (definition.tools ?? []).map((tool) => compileTool(tool, definition.compileSchema))
   warnOfHostProblems(tools, definition, warn)
-  const prompts = (definition.prompts ?? []).map((prompt) => compilePrompt(prompt, compileContext))
+  const prompts = (definition.prompts ?? []).map((prompt) => compilePrompt(prompt, definition.compileSchema))
   const resources = (definition.resources ?? []).map(compileResource)
   const templates = (definition.resourceTemplates ?? []).map(compileTemplate)
   rejectTasksWithoutExtension(definition)
@@ -84,11 +85,7 @@ function checkEntries(definition: ServerDefinition): void {
   }
 }
 
-function warnOfHostProblems(
-  tools: readonly CompiledTool[],
-  { toolSearch }: ServerDefinition,
-  warn: CompileContext['warn'],
-): void {
+function warnOfHostProblems(tools: readonly CompiledTool[], { toolSearch }: ServerDefinition, warn: Warn): void {
   const listedTools = tools.map(({ key, inputSchema }) => ({ name: key, inputSchema }))
   const problems = findHostProblems(listedTools)
   for (const { code, message, tool } of problems.filter(
@@ -111,7 +108,7 @@ function rejectTasksWithoutExtension({ tools = [], extensions = [] }: ServerDefi
  * Throws for a tool named like one of the search's own. A name that no tool has only causes a warning, since the tool
  * may come later.
  */
-function checkToolSearch({ tools = [], toolSearch }: ServerDefinition, warn: CompileContext['warn']): void {
+function checkToolSearch({ tools = [], toolSearch }: ServerDefinition, warn: Warn): void {
   if (toolSearch === undefined) return
   const names = new Set(tools.map(({ name }) => name))
   const taken = toolSearch.names.find((name) => names.has(name))
@@ -178,7 +175,10 @@ function servesResources(extension: ServerExtension): boolean {
   return extension.servesResources === true
 }
 
-function buildExtensionCapabilities(extensions: readonly ServerExtension[], tools: readonly Tool[]): JsonObject {
+function buildExtensionCapabilities(
+  extensions: readonly ServerExtension[],
+  tools: NonNullable<ServerDefinition['tools']>,
+): JsonObject {
   const keyedEffectsEntries = tools.some(hasKeyedEffects) ? [[idempotentCallsExtension, {}]] : []
   const extensionEntries = extensions.flatMap(({ identifier, capabilities }) =>
     capabilities && identifier !== undefined ? [[identifier, capabilities]] : [],

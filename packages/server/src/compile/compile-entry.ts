@@ -4,25 +4,8 @@ import { isJsonObject, isMetaKey, type JsonObject } from '@x/schema'
 import { type ObjectInput, toObjectInput } from '@x/schema/internal'
 import type { CompiledDefinition, CompiledCacheHints } from './catalog.ts'
 import type { CacheHints, Completer, BaseDefinition } from '../definitions/base-definition.ts'
-import type { JsonSchemaRules } from '../json-schema/compile-schema.ts'
-import { createSchemaRules } from '../json-schema/compile-validator.ts'
-import type { ServerDefinition } from '../definitions/server-definition.ts'
 import { foreignMemberNames, memberNames } from './listed-members.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
-import type { ServerWarning } from '../request/report.ts'
-
-/** Functions needed to compile a definition. */
-export interface CompileContext {
-  readonly schemaRules: JsonSchemaRules
-  readonly warn: (warning: ServerWarning) => void
-}
-
-export function createCompileContext(
-  { compileSchema }: Pick<ServerDefinition, 'compileSchema'>,
-  warn: CompileContext['warn'],
-): CompileContext {
-  return { schemaRules: createSchemaRules(compileSchema), warn }
-}
 
 /** Compiles what all kinds of definitions share. */
 export function compileEntry(

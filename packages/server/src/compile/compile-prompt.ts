@@ -1,29 +1,23 @@
 import { DefinitionError } from '@x/exchange'
-import { isJsonObject, type JsonObject, type PromptArgument } from '@x/schema'
+import { isJsonObject, type JsonObject, type JsonSchemaCompiler, type PromptArgument } from '@x/schema'
 import { resolveReference } from '@x/schema/internal'
 import type { CompiledPrompt } from './catalog.ts'
-import {
-  type CompileContext,
-  compileCompleters,
-  compileEntry,
-  memberEntries,
-  requireObjectInput,
-} from './compile-entry.ts'
+import { compileCompleters, compileEntry, memberEntries, requireObjectInput } from './compile-entry.ts'
 import { promptMembers, toListedMembers } from './listed-members.ts'
 import { withSentence } from './compile-tool.ts'
 import type { Prompt } from '../definitions/prompt.ts'
-import { compileInput } from '../json-schema/compile-schema.ts'
-import type { AnySchema } from '../json-schema/compile-schema.ts'
+import { type AnySchema, compileInput } from '../json-schema/compile-schema.ts'
+import { createSchemaRules } from '../json-schema/compile-validator.ts'
 import { isZodSchema, type ZodSchema } from '../json-schema/zod-schema.ts'
 
-/** Throws {@link DefinitionError}. */
-export function compilePrompt({ name, definition }: Prompt, { schemaRules: rules }: CompileContext): CompiledPrompt {
+/** `compile` replaces the default validator. Throws {@link DefinitionError}. */
+export function compilePrompt({ name, definition }: Prompt, compile: JsonSchemaCompiler | undefined): CompiledPrompt {
   const errorSubject = `prompt ${JSON.stringify(name)}`
   if (typeof name !== 'string' || name === '' || name.length > 128) {
     throw new DefinitionError('name', errorSubject, { reason: 'its name must have 1 to 128 characters' })
   }
   const inputSubject = `${errorSubject}, input`
-  const schemaOptions = { errorSubject: inputSubject, side: 'input', rules } as const
+  const schemaOptions = { errorSubject: inputSubject, side: 'input', rules: createSchemaRules(compile) } as const
   const compiledInput = compileInput(definition.input, schemaOptions)
   const { jsonSchema, alternatives } = requireObjectInput(compiledInput.jsonSchema, inputSubject)
   const promptArguments = readPromptArguments(jsonSchema, definition.input, inputSubject)

@@ -1,15 +1,22 @@
 import { checkedNumber } from '@x/core'
 import { DefinitionError } from '@x/exchange'
-import { type JsonObject, projectMetaKeys, type HeaderParam, parseHeaderParams } from '@x/schema'
+import {
+  type HeaderParam,
+  type JsonObject,
+  type JsonSchemaCompiler,
+  parseHeaderParams,
+  projectMetaKeys,
+} from '@x/schema'
 import { withoutRootReference } from '@x/schema/internal'
 import type { CompiledTool } from './catalog.ts'
 import { toListedMembers, toolMembers } from './listed-members.ts'
-import { type CompileContext, compileEntry, requireObjectInput } from './compile-entry.ts'
+import { compileEntry, requireObjectInput } from './compile-entry.ts'
 import { compileInput, compileSchema } from '../json-schema/compile-schema.ts'
+import { createSchemaRules } from '../json-schema/compile-validator.ts'
 import type { Tool } from '../definitions/tool.ts'
 
-/** Throws {@link DefinitionError}. */
-export function compileTool({ name, definition }: Tool, { schemaRules: rules }: CompileContext): CompiledTool {
+/** `compile` replaces the default validator. Throws {@link DefinitionError}. */
+export function compileTool({ name, definition }: Tool, compile: JsonSchemaCompiler | undefined): CompiledTool {
   const errorSubject = `tool ${JSON.stringify(name)}`
   checkToolName(name, errorSubject)
   if (typeof definition.description !== 'string' || definition.description === '') {
@@ -17,6 +24,7 @@ export function compileTool({ name, definition }: Tool, { schemaRules: rules }: 
   }
   const { maxArgumentElements: maxElements } = definition
   if (maxElements !== undefined) checkedNumber(`${errorSubject}: maxArgumentElements`, maxElements)
+  const rules = createSchemaRules(compile)
   const schemaOptions = {
     errorSubject: `${errorSubject}, input`,
     side: 'input',
