@@ -145,15 +145,7 @@ function buildAddOwnedSql(table: string): string {
     FROM held`
 }
 
-interface AddOwnedRow {
-  readonly isAdded: boolean
-  readonly wasPresent: boolean
-  readonly entryCount: number
-  readonly characterCount: number
-  readonly soonestExpiryMs: number
-}
-
-function parseAddOwnedRow(row: unknown): AddOwnedRow {
+function parseAddOwnedRow(row: unknown) {
   const { added, present, entries, characters, soonestMs }: Readonly<Record<string, unknown>> = Object(row)
   return {
     isAdded: added === true,

@@ -114,28 +114,23 @@ export function createTokenReader(type: TokenType, keys: KeyedOptions['keys'], p
   }
 }
 
-/**
- * Decrypted contents of tokens that arrive with many requests. Entries stay valid, because the keys of a codec never
- * change.
- */
-interface ContentCache {
-  get(token: string, purpose: string): string | undefined
-  set(token: string, purpose: string, content: string): void
-}
-
 /** About 2 MB in all. Longer tokens are decrypted at every opening. */
 // limit: cached contents | count | decrypted contents of session tokens in memory | the token is decrypted again
 const maxCachedTokens = 512
 const maxCachedTokenLength = 2048
 
-function createContentCache(): ContentCache {
+/**
+ * Decrypted contents of tokens that arrive with many requests. Entries stay valid, because the keys of a codec never
+ * change.
+ */
+function createContentCache() {
   const contentsByToken = new Map<string, { readonly purpose: string; readonly content: string }>()
   return {
-    get(token, purpose) {
+    get(token: string, purpose: string): string | undefined {
       const cachedEntry = contentsByToken.get(token)
       return cachedEntry?.purpose === purpose ? cachedEntry.content : undefined
     },
-    set(token, purpose, content) {
+    set(token: string, purpose: string, content: string): void {
       if (token.length > maxCachedTokenLength || contentsByToken.has(token)) return
       const [oldestToken] = contentsByToken.size < maxCachedTokens ? [] : contentsByToken.keys()
       if (oldestToken !== undefined) contentsByToken.delete(oldestToken)

@@ -39,13 +39,7 @@ export async function* watchTask(
   }
 }
 
-interface TaskReader {
-  read(): Promise<DetailedTask | undefined>
-  waitForNextPoll(): Promise<void>
-  close(): void
-}
-
-function openTaskReader(task: WatchedTask, options: WatchTaskOptions): TaskReader {
+function openTaskReader(task: WatchedTask, options: WatchTaskOptions) {
   const { host, taskId, settings, initialState } = task
   const { clock, follow } = settings
   const { signal, meta } = options
@@ -53,12 +47,12 @@ function openTaskReader(task: WatchedTask, options: WatchTaskOptions): TaskReade
   const retryingReader = createRetryingReader(task, options)
   let lastState: DetailedTask | undefined
   return {
-    read: async () => {
+    read: async (): Promise<DetailedTask | undefined> => {
       const state = takeNotifiedState(notifications, lastState) ?? (await retryingReader.read())
       lastState = state ?? lastState
       return state
     },
-    waitForNextPoll: () => {
+    waitForNextPoll: (): Promise<void> => {
       const backoffPauseMs = retryingReader.computePauseMs()
       const pauseMs = Math.max(
         computeNextPollPauseMs(lastState ?? initialState, notifications, settings),
@@ -124,17 +118,11 @@ function computeNextPollPauseMs(
   return notifications?.isOpen ? Math.max(pauseMs, polling.streamingMs) : pauseMs
 }
 
-interface RetryingReader {
-  read(): Promise<DetailedTask | undefined>
-  /** Milliseconds that the last failure requires. 0 if the last read succeeded. */
-  computePauseMs(): number
-}
-
 /**
  * Waits longer before the next poll after a transient failure. Rejects after a permanent one, and after
  * `failureTimeoutMs` of transient ones.
  */
-function createRetryingReader(task: WatchedTask, options: WatchTaskOptions): RetryingReader {
+function createRetryingReader(task: WatchedTask, options: WatchTaskOptions) {
   const { clock, failureTimeoutMs, random, polling } = task.settings
   const { signal } = options
   let failures = 0
@@ -156,7 +144,11 @@ function createRetryingReader(task: WatchedTask, options: WatchTaskOptions): Ret
       return undefined
     }
   }
-  return { read, computePauseMs: () => pauseMs }
+  return {
+    read,
+    /** Milliseconds that the last failure requires. 0 if the last read succeeded. */
+    computePauseMs: () => pauseMs,
+  }
 }
 
 function unreachableError({ tool, settings }: WatchedTask, cause: Error): TaskError {
