@@ -6,7 +6,7 @@ import { createEventSource } from './event-source.ts'
 import { isReady } from './readiness.ts'
 import { createRelay, findOfferedMethod } from './relay.ts'
 import { type CloseOptions, createAttachHost, type Server, type Undrain } from '../server/server.ts'
-import type { ExtensionHost, HostStateCodec, ServerExtension } from '../server/server-extension.ts'
+import type { HostStateCodec, ServerExtension } from '../server/server-extension.ts'
 import type { ToolSearchLayers } from '../server/tool-search.ts'
 
 /** What {@link serverOf} must know of a server beside its exchange. */
@@ -108,9 +108,7 @@ export function serverOf(exchange: Exchange, serverOptions: ServerOfOptions): Se
   return Object.defineProperties(members, Object.getOwnPropertyDescriptors(composition.apis))
 }
 
-type ConstantHostMember = 'info' | 'state' | 'runtime' | 'bus' | 'tools' | 'notifyListChanged' | 'notifyResourceUpdated'
-
-function createHostConstants({ info, state, runtime }: ServerOfOptions): Pick<ExtensionHost, ConstantHostMember> {
+function createHostConstants({ info, state, runtime }: ServerOfOptions) {
   return {
     info,
     state,

@@ -40,8 +40,6 @@ function createToolRules(
   return { ...rules, pins: pins === undefined ? undefined : openPinFile(resolve(folder, pins)).storeOf(upstream) }
 }
 
-type Connect = GatewayUpstreamOptions['connect']
-
 async function connectUrl(
   name: string,
   { url, auth = {}, headers }: UrlUpstream,
@@ -81,7 +79,7 @@ async function connectCommand(
   name: string,
   { command, args, env, cwd }: CommandUpstream,
   { folder, secrets }: UpstreamSource,
-): Promise<Connect> {
+): Promise<GatewayUpstreamOptions['connect']> {
   const variables = await secrets.readAll(`upstreams.${name}.env`, env)
   const target = { command, args, env: variables, cwd: resolve(folder, cwd ?? '.') }
   // Kept as well, so that an error can show the last lines.

@@ -208,17 +208,15 @@ function buildDiscoverResult(definition: ServerDefinition, capabilities: ServerC
 
 type CompiledEntry = CompiledTool | CompiledPrompt | CompiledResource | CompiledTemplate
 
-type ListingFactory = <Entry extends CompiledDefinition>(field: ListField, entries: readonly Entry[]) => Listing<Entry>
-
 /** Entries in a page of a list. Most servers have only one page, and it stays below the limit for a message. */
 // limit: page of a list | count | entries of one page of a list | the list has another page
 const defaultPageSize = 1000
 
-function createListingFactory(definition: ServerDefinition, meta: JsonObject): ListingFactory {
+function createListingFactory(definition: ServerDefinition, meta: JsonObject) {
   const { cache } = definition
   const { pageSize = defaultPageSize } = readInternalSettings(definition)
   const { ttlMs, scope } = compileCacheHints(cache, defaultListCacheHints, 'server')
-  return (field, entries) => {
+  return <Entry extends CompiledDefinition>(field: ListField, entries: readonly Entry[]): Listing<Entry> => {
     rejectDuplicates(field, entries)
     const variesByCaller = entries.some(({ visibleTo }) => visibleTo !== undefined)
     return createListing(entries, { field, pageSize, ttlMs, scope: variesByCaller ? 'private' : scope, meta })
