@@ -58,11 +58,11 @@ export function createSessionCalls(settings: LegacySettings, clock: Clock): Sess
         throw error
       })
     },
-    serve: (session, forwarded) => serveInSession(state, session, forwarded),
+    serve: (session, forwarded) => serveOverSession(state, session, forwarded),
   }
 }
 
-async function serveInSession(
+async function serveOverSession(
   state: CallsState,
   session: LegacySession,
   { request, call }: ForwardedRequest,

@@ -60,7 +60,7 @@ export function redisEngine(redis: string | RedisClient, options: RedisEngineOpt
   const onError = (error: unknown): void => log(errorRecord(error, { name: 'tasks' }))
   return createLazyEngine(leaseMs, async () => {
     const { client, close } =
-      typeof redis === 'string' ? await connectRedis(redis, timeoutMs, onError) : { client: redis, close() {} }
+      typeof redis === 'string' ? await openRedisClient(redis, timeoutMs, onError) : { client: redis, close() {} }
     try {
       const send: SendCommand = (args) => sendInTime(client, args, timeoutMs)
       await requireNoEviction(send)
@@ -76,7 +76,7 @@ export function redisEngine(redis: string | RedisClient, options: RedisEngineOpt
 type SendCommand = (args: string[]) => Promise<unknown>
 
 /** Limits the time, because a client tries to connect for ever. */
-async function connectRedis(
+async function openRedisClient(
   url: string,
   timeoutMs: number,
   onError: (error: unknown) => void,
