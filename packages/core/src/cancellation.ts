@@ -57,12 +57,8 @@ export class Cancellation {
 
 const sourceKey: unique symbol = Symbol('source of the signal')
 
-interface SignalSource {
-  readonly signal: AbortSignal
-}
-
 interface SignalHolder {
-  readonly [sourceKey]: SignalSource
+  readonly [sourceKey]: { readonly signal: AbortSignal }
 }
 
 /**
@@ -88,7 +84,7 @@ const signalProperty: PropertyDescriptor & ThisType<SignalHolder> = {
   },
 }
 
-function defineSignal<T extends object>(target: T): asserts target is T & SignalSource {
+function defineSignal<T extends object>(target: T): asserts target is T & { readonly signal: AbortSignal } {
   Object.defineProperty(target, 'signal', signalProperty)
 }
 

@@ -8,18 +8,17 @@ interface SharedRequest<T> {
   readonly controller: AbortController
 }
 
-/** How a caller joins a shared request. */
-export interface JoinOptions {
-  /** Scopes that the requested token must have. */
-  readonly scopes: readonly string[]
-  /** This caller stops waiting. When the last one does, the request is aborted. */
-  readonly signal: AbortSignal
-}
-
 /** One request at a time for each key. */
 export interface SharedRequests<T> {
-  /** Waits for the running request if it asks for all these scopes. Otherwise waits for its end, and calls `run`. */
-  join(key: string, options: JoinOptions, run: (signal: AbortSignal) => Promise<T>): Promise<T>
+  /**
+   * Waits for the running request if it asks for all these scopes. Otherwise waits for its end, and calls `run`. When
+   * the last caller stops waiting, because its `signal` aborts, the request is aborted.
+   */
+  join(
+    key: string,
+    options: { readonly scopes: readonly string[]; readonly signal: AbortSignal },
+    run: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T>
   /** Aborts the running request, whose callers reject with `login_ended`. The next caller begins a new one. */
   end(key: string, reason: string): void
 }

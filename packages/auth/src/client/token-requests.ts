@@ -13,10 +13,7 @@ import type { StoredToken } from './stored.ts'
 import { createUnusableError, readTokenResponse, type TokenResponse } from './token-response.ts'
 
 /** What a token endpoint has granted. */
-export interface TokenGrant {
-  readonly accessToken: string
-  readonly refreshToken: string | undefined
-  readonly expiresInMs: number | undefined
+export interface TokenGrant extends Pick<TokenResponse, 'accessToken' | 'refreshToken' | 'expiresInMs'> {
   /** Thumbprint of the key to which the access token is bound. */
   readonly thumbprint: string | undefined
 }

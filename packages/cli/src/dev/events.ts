@@ -152,18 +152,13 @@ export interface PanelView {
   readonly title: string
 }
 
-/** A host that the page can act as. */
-export interface HostView {
-  readonly host: string
-  readonly revision: string
-}
-
 export type DevEvent =
   /** What stays the same while the command runs. */
   | {
       readonly type: 'setup'
       readonly panels: readonly PanelView[]
-      readonly hosts: readonly HostView[]
+      /** Hosts that the page can act as. */
+      readonly hosts: readonly { readonly host: string; readonly revision: string }[]
       readonly hostUrl: string | undefined
     }
   | { readonly type: 'server'; readonly server: ServerState }

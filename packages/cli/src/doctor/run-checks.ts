@@ -1,4 +1,3 @@
-import type { JsonObject } from '@x/schema'
 import { type CheckId, checkIds, type Finding, type RpcProbe, skipped, type Target } from './check.ts'
 import { checkAuth } from './check-auth.ts'
 import { checkHealth, checkRounds } from './check-deployment.ts'
@@ -10,13 +9,7 @@ import { resultOf } from './http-probe.ts'
 import { discoverProbe, initializeProbe, sendRpc } from './rpc-probe.ts'
 
 /** Address of a server, and what the checks may use. */
-export interface DoctorOptions {
-  readonly url: URL
-  readonly send?: Target['send']
-  readonly token?: string | undefined
-  readonly tool?: { readonly name: string; readonly args: JsonObject } | undefined
-  readonly signal: AbortSignal
-}
+export type DoctorOptions = Pick<Target, 'url' | 'send' | 'signal'> & Partial<Pick<Target, 'token' | 'tool'>>
 
 type Check = (target: Target) => Finding | Promise<Finding>
 

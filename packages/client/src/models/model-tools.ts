@@ -179,12 +179,10 @@ function assignNames(names: readonly string[]): readonly string[] {
   })
 }
 
-interface CallableTool extends ModelTool {
-  readonly original: string
-  readonly restoreNames: (args: JsonObject) => JsonObject
-}
-
-function createModelTool({ name: original, title, description, inputSchema }: Tool, name: string): CallableTool {
+function createModelTool(
+  { name: original, title, description, inputSchema }: Tool,
+  name: string,
+): ModelTool & { readonly original: string; readonly restoreNames: (args: JsonObject) => JsonObject } {
   const { schema, note, restoreNames } = toModelSchema(inputSchema)
   const sentences = [description ?? title ?? original, note].filter((text) => text !== undefined && text !== '')
   return { name, original, description: sentences.join(' '), schema: { ...schema, type: 'object' }, restoreNames }

@@ -4,17 +4,7 @@ import { quotaReason } from '@x/exchange/internal'
 import { isUnbegunReason } from './may-have-run.ts'
 import { retryAfterMsOf } from './permanent-failure.ts'
 import { isUnanswered, withCallerStack } from './client-error.ts'
-
-export interface Resend {
-  /** The `data.reason` of the server's error, or the code of the transport's. */
-  readonly reason: string
-  /** Requests that were sent so far. */
-  readonly attempt: number
-  /** Milliseconds before the request is sent again. */
-  readonly pauseMs: number
-  /** True if nothing listens at the server's address. */
-  readonly isRefused: boolean
-}
+import type { ClientEvents, ObservedCall } from './client-event.ts'
 
 /** When to send a request again. */
 export interface ResendPolicy {
@@ -39,8 +29,10 @@ export interface ResendPolicy {
   readonly signal: AbortSignal | undefined
   /** Aborts when the program closes the connection. */
   readonly closed: AbortSignal | undefined
-  /** Called before each pause. */
-  readonly onResend: (resend: Resend) => void
+  /** Called before each pause. `isRefused` is true if nothing listens at the server's address. */
+  readonly onResend: (
+    resend: Omit<ClientEvents['resend'], keyof ObservedCall> & { readonly isRefused: boolean },
+  ) => void
 }
 
 type Attempt = { readonly response: RpcResponse } | { readonly error: unknown }

@@ -61,9 +61,7 @@ function isMultiRoundMethod(method: unknown): method is MultiRoundMethod {
   return typeof method === 'string' && findMethodRow(method)?.canRequireInput === true
 }
 
-type ParsedParams = { readonly params: JsonObject } | { readonly issue: string }
-
-function parseCallParams(method: MultiRoundMethod, value: unknown): ParsedParams {
+function parseCallParams(method: MultiRoundMethod, value: unknown): { readonly params: JsonObject } | ParseIssue {
   if (!isJsonObject(value)) return { issue: 'params: expected an object' }
   const field = findMethodRow(method)?.targetParam ?? 'name'
   const target = value[field]

@@ -1,11 +1,10 @@
 import { type Clock, errorRecord, type Log, openAbortScope, platformRuntime } from '@x/core'
 import type { AsyncResource } from '@x/exchange'
 import type { SubscriptionFilter } from '@x/schema'
-import type { OpenedPartition } from '../caching/cache-partition.ts'
-import type { SendOnce } from '../request/request.ts'
 import { type ListFetchers, keepListsFresh } from './fresh-lists.ts'
 import { keepResourcesFresh } from './fresh-resources.ts'
-import { type ListenFunction, createListen, type ListenContext } from './listen.ts'
+import { createListen, type ListenContext } from './listen.ts'
+import type { RefreshContext } from './refresh-context.ts'
 import type { ListenOptions, Subscription } from './subscription.ts'
 
 /** Options of `client.keepFresh`. Aborting `signal` does what `close()` does. */
@@ -28,10 +27,7 @@ export interface KeepFresh extends AsyncResource {
   close(): Promise<void>
 }
 
-interface KeepFreshContext {
-  readonly listen: ListenFunction
-  readonly sendOnce: SendOnce
-  readonly partition: OpenedPartition
+interface KeepFreshContext extends Pick<RefreshContext, 'listen' | 'sendOnce' | 'partition'> {
   readonly clock: Clock | undefined
   readonly log: Log
   readonly isCacheEnabled: boolean

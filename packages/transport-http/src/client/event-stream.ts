@@ -19,19 +19,18 @@ export interface HttpEventListener {
   readonly onRetry?: ((ms: number) => void) | undefined
 }
 
-export interface EventStreamOptions {
-  readonly origin: string
-  readonly bounds: ParseBounds
-  /** Limit in bytes for the whole stream, including comments. */
-  readonly maxBytes: number
-  readonly onMessage: (message: RpcMessage) => void
-}
-
 /**
  * Reads the messages of an SSE body, chunk by chunk. Comments, ids, retry times and events of other types are skipped.
  * Throws {@link HttpError} `too_large` if a limit is exceeded, and `protocol` if an event is not a message.
  */
-export function createEventStreamReader({ onMessage, ...options }: EventStreamOptions): (chunk: Uint8Array) => void {
+export function createEventStreamReader({
+  onMessage,
+  ...options
+}: Pick<HttpEventListener, 'maxBytes'> & {
+  readonly origin: string
+  readonly bounds: ParseBounds
+  readonly onMessage: (message: RpcMessage) => void
+}): (chunk: Uint8Array) => void {
   const onEvent = ({ data }: HttpEvent): void => {
     if (data !== '') onMessage(parseEventMessage(data, options.bounds, options.origin))
   }

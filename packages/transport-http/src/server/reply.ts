@@ -107,21 +107,15 @@ function isHandOff(response: RpcResponse): boolean {
   return resultType === 'input_required' && inputRequests === undefined
 }
 
-interface RetryAfter {
-  /**
-   * 503 if the server is overloaded or cannot reach a service that it needs (RFC 9110, section 15.6.4). 429 if the
-   * caller has reached a quota (RFC 6585, section 4).
-   */
-  readonly status: 429 | 503
-  /** Seconds after which the client may send the call again. Undefined if waiting does not help. */
-  readonly header: string | undefined
-}
-
 /**
- * Recognizes a call that was rejected because of the server's load or the caller's quota. Undefined for any other
+ * Recognizes a call that was rejected: with 503 if the server is overloaded or cannot reach a service that it needs (RFC
+ * 9110, section 15.6.4), with 429 if the caller has reached a quota (RFC 6585, section 4). `header` has the seconds
+ * after which the client may send the call again, and is undefined if waiting does not help. Undefined for any other
  * response.
  */
-function readRetryAfter(response: RpcResponse): RetryAfter | undefined {
+function readRetryAfter(
+  response: RpcResponse,
+): { readonly status: 429 | 503; readonly header: string | undefined } | undefined {
   if (!('error' in response) || response.error.code !== errorCodes.internal) return undefined
   const { data } = response.error
   if (!isJsonObject(data)) return undefined

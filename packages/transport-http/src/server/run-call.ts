@@ -1,5 +1,5 @@
 import { Cancellation, isWorkerd, withSignalOf } from '@x/core'
-import type { Call, Principal, Server } from '@x/exchange'
+import type { Call, Server } from '@x/exchange'
 import {
   errorCodes,
   errorResponse,
@@ -11,10 +11,9 @@ import {
   type RpcResponse,
   type WireError,
 } from '@x/schema'
-import type { AdapterContext } from './adapter-request.ts'
+import type { AcceptedRequest, AdapterContext } from './adapter-request.ts'
 import { createHttpCallContext } from './call-context.ts'
 import { abandonReply, sendKeepAlive, sendNotification, sendResponse, setReplyHeader, type Reply } from './reply.ts'
-import type { RequestView } from './http-adapter.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 
@@ -43,12 +42,8 @@ export interface RunningCall<Target = unknown> extends IndexedEntry, Reply<Targe
   dueTick: number
 }
 
-interface HttpCallRequest<Source, Target> {
+interface HttpCallRequest<Source, Target> extends Omit<AcceptedRequest<Source, Target>, 'bodyText'> {
   readonly request: RpcRequest
-  readonly principal: Principal | undefined
-  readonly view: RequestView<Source>
-  readonly target: Target
-  readonly headers: readonly string[]
 }
 
 /** Runs a call until it is answered, reaches its time limit, or loses its connection. */

@@ -14,22 +14,19 @@ export interface ProcessTree {
   waitForEnd(timeoutMs: number, clock: Clock): Promise<boolean>
 }
 
-/** How the platform ends processes; replaced in tests. */
-export interface ProcessPlatform {
-  readonly platform: NodeJS.Platform
-  readonly spawn: Spawn
-}
-
 const pollIntervalMs = 20
 
 /**
  * On POSIX the tree is the process group, or the process alone if `isGroupLeader` is false. On Windows `taskkill` finds
- * the children, but only while the process itself runs.
+ * the children, but only while the process itself runs. Tests replace the platform.
  */
 export function createProcessTree(
   child: ChildProcess,
   isGroupLeader: boolean,
-  { platform, spawn }: ProcessPlatform = { platform: process.platform, spawn: nodeSpawn },
+  { platform, spawn }: { readonly platform: NodeJS.Platform; readonly spawn: Spawn } = {
+    platform: process.platform,
+    spawn: nodeSpawn,
+  },
 ): ProcessTree {
   const { pid } = child
   if (platform === 'win32' && pid !== undefined)

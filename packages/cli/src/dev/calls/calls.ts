@@ -10,17 +10,11 @@ import { explainFault, type FaultyCall, findRemedy } from './explain-fault.ts'
 import { type CallRequest, callRows, type DevClient } from './call-kinds.ts'
 import { toJson } from './to-json.ts'
 
-interface MetFault {
-  readonly kind: FaultKind
-  readonly isAnswer: boolean
-  laterCount: number
-}
-
 interface CallEntry {
   view: CallView
   readonly controller: AbortController
   readonly startedAt: number
-  fault: MetFault | undefined
+  fault: { readonly kind: FaultKind; readonly isAnswer: boolean; laterCount: number } | undefined
 }
 
 export type CallEnd = Pick<CallView, 'status' | 'result' | 'error'>

@@ -11,11 +11,6 @@ export type Detected =
   | { readonly transport: 'stdio' }
   | { readonly transport: undefined; readonly reason: string }
 
-export interface DetectedProcess {
-  readonly process: OwnProcess
-  readonly detected: Promise<Detected>
-}
-
 /** A process that is silent for so long also gets the first request of an older client. */
 const olderProbeMs = 1000
 /** A response over stdio may come so long after a URL in a log. */
@@ -26,7 +21,10 @@ const stderrMs = 500
  * and one over HTTP prints its URL. A URL on stderr may be in the log of a server over stdio, so it is not believed at
  * once.
  */
-export function startAndDetect(command: ProcessCommand, onLine: (line: OutputLine) => void): DetectedProcess {
+export function startAndDetect(
+  command: ProcessCommand,
+  onLine: (line: OutputLine) => void,
+): { readonly process: OwnProcess; readonly detected: Promise<Detected> } {
   let decide: (detected: Detected) => void = () => {}
   const decided = new Promise<Detected>((resolve) => {
     decide = resolve

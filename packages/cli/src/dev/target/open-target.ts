@@ -1,26 +1,19 @@
+import type { ServeDevOptions } from '../dev-options.ts'
 import type { EventLog } from '../event-log.ts'
 import type { Wire } from '../wire/wire.ts'
 import { parseDevTarget, watchedFolders } from './dev-target.ts'
 import { Target, type TargetOptions } from './target.ts'
 import { watchFiles } from './watch-files.ts'
 
-export interface OpenTargetOptions extends Pick<TargetOptions, 'env' | 'http'>, Partial<Pick<TargetOptions, 'fleet'>> {
-  readonly target: string
-  readonly watch?: readonly string[]
-  readonly cwd?: string
-  readonly instances?: number
-  readonly otherToken?: string | undefined
-}
-
-/** Its files are not watched yet. */
-export interface OpenedTarget {
-  readonly target: Target
-  /** Watches the files. Resolves with a function that ends it. */
-  watch(): Promise<() => Promise<void>>
-}
-
-/** Throws for options that name no target. */
-export function openTarget(options: OpenTargetOptions, log: EventLog, wire: Wire): OpenedTarget {
+/**
+ * Its files are not watched yet: `watch` begins that, and resolves with a function that ends it. Throws for options that
+ * name no target.
+ */
+export function openTarget(
+  options: ServeDevOptions & Pick<TargetOptions, 'env' | 'http'>,
+  log: EventLog,
+  wire: Wire,
+): { readonly target: Target; watch(): Promise<() => Promise<void>> } {
   const { cwd = process.cwd(), instances = 2, otherToken, env, http, fleet } = options
   const target = parseDevTarget(options.target, cwd)
   const watched = watchedFolders(target, options.watch ?? [], cwd)

@@ -3,19 +3,13 @@ import { extname } from 'node:path'
 /** An editor writes a file in several steps, which count as one change. */
 const settleMs = 60
 
-export interface WatchedFiles {
-  readonly folders: readonly string[]
-  /** The user has named the folders: then every file in them counts, and not only code and pages. */
-  readonly isNamed: boolean
-}
-
 /**
  * Calls a function after changes in the folders. Dependencies, hidden files and files that only editors read are no
- * changes, and in folders that the user has not named, neither are files that the server may write itself. The returned
- * function ends it.
+ * changes. In folders that the user has named, every other file counts; elsewhere only code and pages do, because the
+ * server may write the rest itself. The returned function ends it.
  */
 export async function watchFiles(
-  { folders, isNamed }: WatchedFiles,
+  { folders, isNamed }: { readonly folders: readonly string[]; readonly isNamed: boolean },
   onChange: (path: string) => void,
 ): Promise<() => Promise<void>> {
   // Loaded here, because no other command needs it.

@@ -15,13 +15,8 @@ export interface ArmedFault {
   readonly delayMs: number
 }
 
-interface FaultRow {
-  readonly isOfAnswer: boolean
-  readonly needsProcess: boolean
-}
-
 /** `user` needs a second user, whose token the command line gives. */
-export const faults: Readonly<Record<FaultKind, FaultRow>> = {
+export const faults: Readonly<Record<FaultKind, { readonly isOfAnswer: boolean; readonly needsProcess: boolean }>> = {
   lose: { isOfAnswer: false, needsProcess: false },
   twice: { isOfAnswer: false, needsProcess: false },
   kill: { isOfAnswer: false, needsProcess: true },

@@ -1,18 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Bytes of a response, and the message in them if there is one. */
-export interface ResponsePart {
-  readonly raw: Uint8Array
-  readonly text: string | undefined
-}
-
 /** A larger body or event fails, as it does for a client. */
 const maxPartLength = 16 * 1024 * 1024
 
 /**
  * Splits a response into its messages: one of JSON, or the events of a stream. The parts together are the whole body.
+ * Each has its bytes, and the message in them if there is one.
  */
-export async function* readMessages(incoming: IncomingMessage): AsyncGenerator<ResponsePart> {
+export async function* readMessages(
+  incoming: IncomingMessage,
+): AsyncGenerator<{ readonly raw: Uint8Array; readonly text: string | undefined }> {
   const isStream = /^text\/event-stream\b/i.test(incoming.headers['content-type'] ?? '')
   incoming.setEncoding('utf8')
   let rest = ''

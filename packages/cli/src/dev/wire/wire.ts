@@ -5,17 +5,8 @@ import type { EventLog } from '../event-log.ts'
 import { type MessageView, maxTextLength } from '../events.ts'
 import { type ArmedFault, type FaultKind, faultKinds, faults, isAnswer } from './fault.ts'
 
-interface ExpectedRequest {
-  readonly callId: number
-  readonly method: string
-  readonly target: unknown
-}
-
-export interface RecordedMessage extends Pick<MessageView, 'callId' | 'direction' | 'transport' | 'pid'> {
-  readonly text: string
-  readonly http?: MessageView['http']
-  readonly note?: string | undefined
-}
+type RecordedMessage = Omit<MessageView, 'bytes' | 'stateBytes' | 'http' | 'note'> &
+  Partial<Pick<MessageView, 'http' | 'note'>>
 
 /** What faults depend on. */
 export interface FaultyServer {
@@ -35,7 +26,7 @@ const maxExpected = 1000
 export class Wire {
   readonly #log: EventLog
   readonly #calls = new AsyncLocalStorage<number>()
-  readonly #expected: ExpectedRequest[] = []
+  readonly #expected: { readonly callId: number; readonly method: string; readonly target: unknown }[] = []
   readonly #hasUser: boolean
   #armed: ArmedFault | undefined
   #server: FaultyServer = { hasProcess: false, isHttp: false }

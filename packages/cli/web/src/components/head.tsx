@@ -31,13 +31,8 @@ function Title({ server }: { readonly server: ServerState | undefined }): VNode 
   )
 }
 
-interface ProblemsProps {
-  readonly session: Session
-  /** Why the server is not ready. */
-  readonly reason: string | undefined
-}
-
-function Problems({ session, reason }: ProblemsProps): VNode {
+/** `reason` says why the server is not ready. */
+function Problems({ session, reason }: { readonly session: Session; readonly reason: string | undefined }): VNode {
   const { loginUrl, doctor, warnings } = session.state
   const problem = session.problem.value
   return (

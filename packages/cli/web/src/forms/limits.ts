@@ -1,11 +1,6 @@
 import { showCount } from '../units.ts'
 import type { FieldKind } from './field.ts'
 
-interface Range {
-  readonly min: number | undefined
-  readonly max: number | undefined
-}
-
 /** Describes the limits of a field. Undefined if there are none. */
 export function limitsOf(kind: FieldKind): string | undefined {
   switch (kind.type) {
@@ -25,7 +20,10 @@ export function limitsOf(kind: FieldKind): string | undefined {
   }
 }
 
-function inWords({ min, max }: Range, unit = ''): string | undefined {
+function inWords(
+  { min, max }: { readonly min: number | undefined; readonly max: number | undefined },
+  unit = '',
+): string | undefined {
   const low = isRelevant(min) && !(unit !== '' && min === 0) ? min : undefined
   const high = isRelevant(max) ? max : undefined
   if (low === undefined) return high === undefined ? undefined : `At most ${amount(high, unit)}`

@@ -70,13 +70,11 @@ export function groupItems(lists: ServerLists): readonly ItemGroup[] {
   return groups.filter(({ title, items, problem }) => title === 'Tools' || items.length > 0 || problem !== undefined)
 }
 
-interface Described {
-  readonly name: string
-  readonly title?: string | undefined
-  readonly description?: string | undefined
-}
-
-function describe(kind: CallKind, target: string, { name, title, description }: Described): Item {
+function describe(
+  kind: CallKind,
+  target: string,
+  { name, title, description }: Pick<Tool, 'name' | 'title' | 'description'>,
+): Item {
   return { kind, target, label: name, description: description ?? title, fields: [], warnings: [] }
 }
 

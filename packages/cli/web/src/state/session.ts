@@ -15,11 +15,6 @@ export interface ItemForm {
 
 type PickedItem = Pick<Item, 'kind' | 'target'>
 
-/** A call, as the command takes it. */
-export interface PageCall extends PickedItem {
-  readonly args: JsonObject
-}
-
 /** What the page shows, and what it can do. */
 export interface Session {
   readonly state: DevState
@@ -33,7 +28,7 @@ export interface Session {
   readonly problem: Signal<string | undefined>
   pick(item: PickedItem): void
   showCall(id: number): void
-  call(call: PageCall): Promise<void>
+  call(call: PickedItem & { readonly args: JsonObject }): Promise<void>
   /** Sends a command, and resolves with its result. */
   readonly ask: Api['post']
   /** Shows a tool with these arguments in its form. */
