@@ -21,20 +21,15 @@ const startTimeoutMs = 150_000
 
 const clientName = 'mcpx'
 
-interface ConnectContext {
-  readonly io: CliIo
-  readonly output: ServerOutput
-  onLoginNeeded(addedScopes: readonly string[]): void
-}
-
 /**
  * A person at a terminal logs in with a browser if the server requires it. Without a terminal, an earlier login is
  * used.
  */
 function connectServer(
   target: ServerTarget,
-  { token }: TargetOptions,
-  { io, output, onLoginNeeded }: ConnectContext,
+  { options: { token }, io }: WithClientOptions,
+  output: ServerOutput,
+  onLoginNeeded: (addedScopes: readonly string[]) => void,
 ): AnyConnection {
   if (!(target instanceof URL)) return connectAny(target, { stdio: { stderr: output.onLine } })
   if (token !== undefined) return connectAny(target, { http: { headers: { authorization: `Bearer ${token}` } } })
@@ -73,7 +68,7 @@ async function runWithClient(
   const target = parseTargetText(text)
   let missingLogin: MissingLogin | undefined
   const onLoginNeeded = (addedScopes: readonly string[]): void => void (missingLogin = { text, addedScopes })
-  const connection = connectServer(target, options, { io, output, onLoginNeeded })
+  const connection = connectServer(target, { options, io }, output, onLoginNeeded)
   let code: ExitCode | undefined
   let task: TaskHandle | undefined
   try {

@@ -1,11 +1,5 @@
 import { isPromiseLike } from '@x/core'
-import {
-  createCall,
-  type HttpErrorHead,
-  type HttpProtocolAdapter,
-  type Principal,
-  type ServerEvents,
-} from '@x/exchange'
+import { createCall, type HttpErrorHead, type HttpProtocolAdapter, type ServerEvents } from '@x/exchange'
 import {
   encodeMessage,
   errorCodes,
@@ -146,7 +140,7 @@ function serveMessageText<Source, Target>(
   if (isRequest(message)) answerState.id = message.id
   checkHeadersMatchBody(view, message, settings.supportedVersions)
   if (isRequest(message)) runHttpCall({ request: message, principal, view, target, headers }, context)
-  else deliverNotification({ message, principal, view, target, headers }, context)
+  else deliverNotification(message, { principal, view, target, headers }, context)
 }
 
 function failRequest<Source, Target>(
@@ -180,17 +174,10 @@ function findErrorHead<Source>(
   }
 }
 
-interface ReceivedNotification<Source, Target> {
-  readonly message: RpcNotification
-  readonly principal: Principal | undefined
-  readonly view: RequestView<Source>
-  readonly target: Target
-  readonly headers: readonly string[]
-}
-
 /** Accepts a notification at once, and passes it to the extensions with the context of its request. */
 function deliverNotification<Source, Target>(
-  { message, principal, view, target, headers }: ReceivedNotification<Source, Target>,
+  message: RpcNotification,
+  { principal, view, target, headers }: Omit<AcceptedRequest<Source, Target>, 'bodyText'>,
   { httpAdapter, server, settings }: HandlerContext<Source, Target>,
 ): void {
   httpAdapter.send(target, { status: 202, headers })

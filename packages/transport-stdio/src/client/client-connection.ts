@@ -20,13 +20,6 @@ import { StdioError, toUnsentError } from '../stdio-error.ts'
 import type { ConnectionSettings } from './options.ts'
 import { hasLogLevel, parseWireId, requestIdOf, withCallerId, withCallerIds, withWireId } from './wire-ids.ts'
 
-export interface ClientConnectionDeps {
-  readonly streams: StreamPair
-  readonly settings: ConnectionSettings
-  /** No message arrives after this call. `error` is set if the streams failed. */
-  readonly onEnd: (error?: unknown) => void
-}
-
 interface UnansweredCall {
   readonly request: RpcRequest
   readonly call: Call
@@ -44,7 +37,8 @@ export class ClientConnection {
   #lastId = 0
   #failure: { readonly error: unknown } | undefined
 
-  constructor({ streams, settings, onEnd }: ClientConnectionDeps) {
+  /** No message arrives after the call of `onEnd`. Its `error` is set if the streams failed. */
+  constructor(streams: StreamPair, settings: ConnectionSettings, onEnd: (error?: unknown) => void) {
     this.#settings = settings
     this.#writer = createMessageWriter(streams.output, { onFull: doNothing, onDrain: doNothing, onFailure: onEnd })
     readLines(streams.input, settings.maxLineBytes, {

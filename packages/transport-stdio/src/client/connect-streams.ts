@@ -55,7 +55,7 @@ export function createStreamConnection(
     const message = cause === undefined ? 'The server closed the streams' : 'The streams failed'
     failConnection(new StdioError('closed', message, { cause }))
   }
-  const connection = new ClientConnection({ streams, settings, onEnd })
+  const connection = new ClientConnection(streams, settings, onEnd)
   let closePromise: Promise<void> | undefined
   const close = (): Promise<void> => {
     failConnection(new StdioError('closed', 'The connection was closed here'))

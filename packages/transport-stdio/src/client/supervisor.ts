@@ -139,7 +139,7 @@ export class Supervisor {
   #register(process: ServerProcess, streams: StreamPair): RunningProcess {
     const settings = this.#settings
     const onEnd = (): void => void process.stop(settings.graceMs)
-    const clientConnection = new ClientConnection({ streams, settings, onEnd })
+    const clientConnection = new ClientConnection(streams, settings, onEnd)
     const startedAt = settings.clock.monotonicNow()
     const runningProcess = { process, clientConnection, startedAt, stopError: undefined, isKilled: false }
     this.#runningProcesses.add(runningProcess)
