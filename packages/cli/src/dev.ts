@@ -4,7 +4,7 @@
  * @module @x/cli/dev
  */
 
-export { serveDev } from './dev/serve-dev.ts'
+export { serveDev } from './dev/dev-server.ts'
 export type { DevServer, ServeDevOptions } from './dev/dev-options.ts'
 export type { Panel } from './dev/api/panel.ts'
 export type { Instance } from './dev/wire/fetch.ts'

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { CliError } from '../cli-error.ts'
 import { createApi } from './api/api.ts'
-import { listen } from './api/listen.ts'
 import { readPage } from './api/page.ts'
 import { hostNames } from './calls/profiles.ts'
 import type { EventLog } from './event-log.ts'
@@ -20,11 +21,25 @@ export interface OpenDevServer extends DevServer {
   readonly port: number
 }
 
+/**
+ * Starts a server, and serves the page of `mcpx dev` for it at 127.0.0.1. Resolves before the server is ready: the page
+ * shows its state. Throws an `Error` if the port is in use, or if a file of a panel does not exist.
+ *
+ * @example
+ * ```ts
+ * const dev = await serveDev({ target: fleet.url, panels: [lanes] })
+ * console.log(dev.pageUrl)
+ * ```
+ */
+export async function serveDev(options: ServeDevOptions): Promise<DevServer> {
+  return openDevServer(options)
+}
+
 /** Starts a server, and serves its page and hosts on this machine. */
 export async function openDevServer(options: DevServerOptions): Promise<OpenDevServer> {
   const page = readPage(options.panels, options.page)
   const token = randomBytes(24).toString('base64url')
-  const httpServer = await listen(options.port)
+  const httpServer = await listenLocally(options.port)
   const { port } = httpServer.address() as AddressInfo
   const session = await openSession(options).catch((error: unknown) => {
     httpServer.close()
@@ -49,5 +64,27 @@ export async function openDevServer(options: DevServerOptions): Promise<OpenDevS
       await hosts?.close()
       await session.close()
     },
+  }
+}
+
+const defaultPort = 6280
+const portCount = 20
+
+/** Listens on a port of this machine: the given one, else the first free one from 6280 on. */
+async function listenLocally(givenPort: number | undefined): Promise<Server> {
+  for (let port = givenPort ?? defaultPort; ; port += 1) {
+    const server = createServer()
+    try {
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(port, '127.0.0.1', resolve)
+      })
+      return server
+    } catch (error) {
+      const isUsed = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+      if (isUsed && givenPort !== undefined)
+        throw new CliError('failure', `127.0.0.1:${port} is in use: stop what listens there, or give another port`)
+      if (!isUsed || port >= defaultPort + portCount) throw error
+    }
   }
 }

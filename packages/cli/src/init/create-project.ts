@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { packageRoot, readOwnManifest } from '../package-root.ts'
-import { createInstallLinks } from './install-links.ts'
 
 const kinds = ['http', 'stdio', 'worker'] as const
 
@@ -93,7 +92,7 @@ export const foreignVersions: Readonly<Record<string, string>> = {
 function createValues(kind: ProjectKind, name: string): ReadonlyMap<string, string> {
   const { version, dependencies } = readOwnManifest()
   const versions = { ...dependencies, ...foreignVersions, '@x/cli': `^${version}` }
-  const links = createInstallLinks(kind === 'stdio' ? { name } : { name, url: addresses[kind] })
+  const links = createInstallLinks(name, kind === 'stdio' ? undefined : addresses[kind])
   return new Map([
     ['name', name],
     ['registryName', `io.github.YOUR-NAME/${name}`],
@@ -104,6 +103,20 @@ function createValues(kind: ProjectKind, name: string): ReadonlyMap<string, stri
 }
 
 const addresses = { http: 'http://127.0.0.1:3000/mcp', worker: 'http://localhost:8787/mcp' } as const
+
+/** A person adds a server to a host with these links: the one at the URL, or without one a package that `npx` starts. */
+function createInstallLinks(
+  name: string,
+  url: string | undefined,
+): { readonly vscode: string; readonly cursor: string } {
+  const command = { command: 'npx', args: ['-y', name] }
+  const vscode = JSON.stringify(url === undefined ? command : { type: 'http', url })
+  const cursor = JSON.stringify(url === undefined ? command : { url })
+  return {
+    vscode: `https://vscode.dev/redirect/mcp/install?name=${name}&config=${encodeURIComponent(vscode)}`,
+    cursor: `https://cursor.com/en-US/install-mcp?name=${name}&config=${encodeURIComponent(Buffer.from(cursor).toString('base64'))}`,
+  }
+}
 
 function fillIn(text: string, values: ReadonlyMap<string, string>): string {
   return text.replaceAll(/\{\{([^{}]+)\}\}/g, (_, key: string) => {

@@ -1,8 +1,7 @@
 import type { VNode } from 'preact'
-import type { ServerState } from '../../../src/dev/events.ts'
+import type { DoctorView, ServerState } from '../../../src/dev/events.ts'
 import type { Session } from '../state/session.ts'
 import { showDuration } from '../units.ts'
-import { DoctorCard } from './doctor-card.tsx'
 
 /** Shows the server and its state, and what can be done with it. */
 export function Head({ session }: { readonly session: Session }): VNode {
@@ -54,6 +53,30 @@ function Problems({ session, reason }: { readonly session: Session; readonly rea
       )}
       {reason !== undefined && <pre class="reason">{reason}</pre>}
     </>
+  )
+}
+
+/** Shows what `mcpx doctor` has found. */
+function DoctorCard({ doctor }: { readonly doctor: DoctorView }): VNode {
+  const { isRunning, findings } = doctor
+  const count = (status: string): number => findings.filter((one) => one.status === status).length
+  const wrong = findings.filter(({ status }) => status === 'wrong')
+  return (
+    <section class={`notice ${wrong.length > 0 ? 'bad' : isRunning ? '' : 'good'}`} aria-labelledby="doctor">
+      <details open={wrong.length > 0}>
+        <summary id="doctor">
+          Doctor: {count('ok')} right, {wrong.length} wrong, {count('skipped')} skipped{isRunning && ' so far …'}
+        </summary>
+        <ul class="list">
+          {[...wrong, ...findings.filter(({ status }) => status !== 'wrong')].map(({ id, status, found, change }) => (
+            <li key={id}>
+              <strong>{status === 'ok' ? 'right' : status}</strong> <code>{id}</code> {found}
+              {change !== undefined && <p>{change}</p>}
+            </li>
+          ))}
+        </ul>
+      </details>
+    </section>
   )
 }
 

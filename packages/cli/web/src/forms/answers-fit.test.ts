@@ -4,8 +4,7 @@ import { testClient } from '@x/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { openForm } from './form.ts'
-import { questionFields } from './question-fields.ts'
-import { toContent } from './to-content.ts'
+import { questionFields, toContent } from './question-fields.ts'
 
 const draftText = fc.oneof(
   fc.string({ maxLength: 8 }),

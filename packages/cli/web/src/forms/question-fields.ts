@@ -1,5 +1,6 @@
+import type { ElicitAnswer } from '@x/client'
 import { type FormField, readForm } from '@x/client/forms'
-import type { RequestedSchema } from '@x/schema'
+import type { JsonValue, RequestedSchema } from '@x/schema'
 import { type Draft, emptyDraft, type Field, type FieldKind } from './field.ts'
 import { toLocalMoment } from './moment.ts'
 
@@ -31,4 +32,16 @@ function initialOf({ default: given }: FormField, kind: FieldKind): Draft {
   if (given === undefined) return emptyDraft(kind)
   if (typeof given === 'number') return String(given)
   return typeof given === 'string' && kind.type === 'text' && kind.format === 'date-time' ? toLocalMoment(given) : given
+}
+
+type Content = NonNullable<ElicitAnswer['content']>
+
+/** Converts a form to the answer of a question; empty fields stay empty, even with a default. */
+export function toContent(values: ReadonlyMap<string, JsonValue | undefined>): Content {
+  return Object.fromEntries([...values].map(([name, value]) => [name, toAnswer(value)]))
+}
+
+function toAnswer(value: JsonValue | undefined): Content[string] {
+  if (Array.isArray(value)) return value.map(String)
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined
 }
