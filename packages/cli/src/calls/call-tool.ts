@@ -1,6 +1,6 @@
 import { openBrowser } from '@x/auth/node'
 import { type CallOptions, type InputHandlers, isClientError } from '@x/client'
-import { errorCodes, type JsonObject } from '@x/schema'
+import { errorCodes } from '@x/schema'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { CommandContext } from '../command.ts'
@@ -38,11 +38,8 @@ export async function runCallCommand(
         throw handlers.elicit === undefined ? withAnswersAdvice(error) : error
       })
       .finally(() => progressLine.clear())
-    if (printer.isJson) {
-      // A copy by way of JSON has the type of JSON: the interface of results has no index signature.
-      const json: JsonObject = JSON.parse(JSON.stringify(result))
-      printer.json(json)
-    } else printToolResult(printer, result)
+    if (printer.isJson) printer.json(result)
+    else printToolResult(printer, result)
     return result.isError === true ? 5 : 0
   })
 }

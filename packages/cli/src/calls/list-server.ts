@@ -1,5 +1,5 @@
 import type { Client } from '@x/client'
-import type { JsonObject, Tool } from '@x/schema'
+import type { Tool } from '@x/schema'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { type Column, printTable, type Printer } from '../output/printer.ts'
@@ -26,9 +26,7 @@ export async function listServer(
     const { lists, instructions, name } = await readLists(client, io.signal)
     if (options.showToken === true) return writeToken(printer, target, io.signal)
     if (printer.isJson) {
-      // A copy by way of JSON has the type of JSON: the interfaces of lists have no index signature.
-      const json: JsonObject = JSON.parse(JSON.stringify({ server: client.serverInfo, instructions, ...lists }))
-      printer.json(json)
+      printer.json({ server: client.serverInfo, instructions, ...lists })
       return 0
     }
     printer.line(printer.color('bold', toDisplayLine(name)))

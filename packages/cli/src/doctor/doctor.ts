@@ -63,7 +63,7 @@ async function checkCommand(
 function printTotals(printer: Printer, target: string, findings: readonly IdentifiedFinding[]): ExitCode {
   const count = (status: Finding['status']): number => findings.filter((finding) => finding.status === status).length
   const totals = { ok: count('ok'), wrong: count('wrong'), skipped: count('skipped') }
-  if (printer.isJson) printer.json({ target, ...totals, checks: findings.map((finding) => ({ ...finding })) })
+  if (printer.isJson) printer.json({ target, ...totals, checks: findings })
   else printer.line(`\n${totals.ok} right, ${totals.wrong} wrong, ${totals.skipped} skipped.`)
   return totals.wrong === 0 ? 0 : 1
 }

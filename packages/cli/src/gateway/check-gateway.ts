@@ -1,13 +1,12 @@
 import { formatCount } from '@x/core'
 import { createClient } from '@x/client'
 import { gateway, type GatewayOptions } from '@x/gateway'
-import type { JsonObject } from '@x/schema'
 import type { ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { type Column, printTable } from '../output/printer.ts'
 import { readSettings } from './read-settings.ts'
 
-interface UpstreamReport extends JsonObject {
+interface UpstreamReport {
   readonly upstream: string
   readonly tools: number | null
   readonly problem: string | null

@@ -40,7 +40,7 @@ export async function runOpenApi(
   const planned = describeOpenApi(document, { operations })
   const made = planned.flatMap((each) => (each.refused === undefined ? [each] : []))
   const characters = made.reduce((sum, { size }) => sum + size + 1, 0)
-  if (printer.isJson) printer.json({ operations: planned.map((each) => ({ ...each })), tools: made.length, characters })
+  if (printer.isJson) printer.json({ operations: planned, tools: made.length, characters })
   else {
     printTable(printer, columns, planned)
     printer.line(

@@ -1,6 +1,5 @@
 // Imported by name, `styleText` would end Node 18 before `@x/core` can say which Node is needed.
 import util from 'node:util'
-import type { JsonObject } from '@x/core'
 import { type CliIo, hasColors, widthOf } from '../cli-io.ts'
 import { toDisplayJson, toDisplayLine } from '../terminal/display-text.ts'
 
@@ -13,7 +12,7 @@ export interface Printer {
   /** A line of text on the standard output. */
   line(text?: string): void
   /** A value as one line of JSON on the standard output. */
-  json(value: JsonObject): void
+  json(value: object): void
   /** A line on the standard error, for a person who waits or must act. */
   note(text: string): void
   /** Plain text where there are no colours. */

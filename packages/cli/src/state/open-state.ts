@@ -17,7 +17,7 @@ export async function runOpenCommand(
   [token = '']: readonly string[],
 ): Promise<ExitCode> {
   const { journal: _, ...report } = await openReport(token, keysFile)
-  if (printer.isJson) printer.json({ ...report, questions: [...report.questions] })
+  if (printer.isJson) printer.json(report)
   else printReport(printer, report)
   return 0
 }

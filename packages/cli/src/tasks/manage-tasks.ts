@@ -80,7 +80,7 @@ export async function runListCommand({ printer }: CommandContext, options: ListO
   const query = { status, tool, owner, minFailures, cursor, limit, olderThanMs: olderThan }
   const page = await withAdmin(store, (admin) => admin.list(query))
   if (printer.isJson) {
-    printer.json(toPlain(page))
+    printer.json(page)
     return 0
   }
   if (page.tasks.length === 0) printer.line('There are no such tasks.')
@@ -97,13 +97,13 @@ export async function showTask(
 ): Promise<ExitCode> {
   const task = await withAdmin(store, (admin) => admin.show(id))
   if (task === undefined) throw unknownTask(id)
-  if (printer.isJson) printer.json(toPlain(task))
-  else printMembers(printer, toPlain(task))
+  if (printer.isJson) printer.json(task)
+  else printMembers(printer, task)
   return 0
 }
 
-function printMembers(printer: Printer, value: ReturnType<typeof toPlain>): void {
-  const members = Object.entries(value)
+function printMembers(printer: Printer, task: object): void {
+  const members: [string, unknown][] = Object.entries(task).filter(([, member]) => member !== undefined)
   const width = Math.max(...members.map(([name]) => name.length))
   for (const [name, member] of members) {
     const text = typeof member === 'string' ? toDisplayLine(member) : JSON.stringify(member, undefined, 2)
@@ -116,7 +116,7 @@ function printMembers(printer: Printer, value: ReturnType<typeof toPlain>): void
 export async function runCountsCommand({ printer }: CommandContext, { store }: StoreOptions): Promise<ExitCode> {
   const counts = await withAdmin(store, (admin) => admin.counts())
   if (printer.isJson) {
-    printer.json(toPlain({ counts }))
+    printer.json({ counts })
     return 0
   }
   if (counts.length === 0) {
@@ -180,9 +180,4 @@ function printOutcome(
 
 function unknownTask(id: string): CliError {
   return new CliError('failure', `The task ${id} does not exist, or its lifetime has ended`)
-}
-
-/** A store's record as JSON. Its interfaces have no index signature, so the type is lost. */
-function toPlain(value: object): Readonly<Record<string, never>> {
-  return JSON.parse(JSON.stringify(value))
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, escapeCharacter } from '@x/core'
+import { escapeCharacter } from '@x/core'
 
 /** In UTF-16 code units. */
 const maxShownLength = 4_000
@@ -24,7 +24,7 @@ export function toDisplayLine(text: string): string {
  * In a terminal, each character that could control it is escaped, and the text remains the same JSON. A program at the
  * end of a pipe gets the characters as they are.
  */
-export function toDisplayJson(value: JsonObject, output: { readonly isTTY?: boolean | undefined }): string {
+export function toDisplayJson(value: object, output: { readonly isTTY?: boolean | undefined }): string {
   const json = JSON.stringify(value)
   return output.isTTY === true ? json.replaceAll(/\p{C}|\p{Zl}|\p{Zp}/gu, escapeCharacter) : json
 }
