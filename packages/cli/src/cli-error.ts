@@ -1,3 +1,5 @@
+import { messageOf } from '@x/core'
+
 /** 0 is success, 1 a finding or a failure, 2 wrong usage, 5 a tool that returned an error. */
 export type ExitCode = 0 | 1 | 2 | 5
 
@@ -40,6 +42,6 @@ export function describeError(error: unknown): string {
 function reasonsOf(error: Error): string {
   if (error.message !== '') return error.message
   const reasons = error instanceof AggregateError ? error.errors : []
-  const messages = reasons.map((reason) => (reason instanceof Error ? reason.message : String(reason)))
+  const messages = reasons.map(messageOf)
   return messages.length === 0 ? error.name : messages.join('; ')
 }

@@ -66,6 +66,7 @@ export {
   type LogContext,
   type LogLevel,
   type LogRecord,
+  messageOf,
 } from './log.ts'
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
 export { importPeerDependency, isMissingModuleError } from './import-peer-dependency.ts'

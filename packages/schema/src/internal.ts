@@ -26,6 +26,7 @@ export {
   hasLookAround,
   isModelFormat,
   isModelPropertyName,
+  isToolFor,
   maxModelTools,
   patternsOf,
   refusedRootKeywords,

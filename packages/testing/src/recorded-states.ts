@@ -2,8 +2,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type MultiRoundMethod, type InputAnswers, isClientError, type PendingCall, type Round } from '@x/client'
+import { isJsonObject, type JsonObject, type JsonValue, messageOf } from '@x/core'
 import type { Principal, Server } from '@x/exchange'
-import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { createAnswerRegistry, type AnswerRegistry, type Answers, splitKey } from './answers.ts'
 import { findFirstDifference } from './stop-at-every-step.ts'
 import type { SealedValue, ServerFactory } from './server-kit.ts'
@@ -265,7 +265,7 @@ function toComparableContent(result: object): JsonValue {
 }
 
 function describeReplayError(error: unknown, client: TestClient): string {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = messageOf(error)
   if (!isClientError(error)) return reason
   // Why the state was rejected is in the server's log, and not in the client's error.
   const reportedErrors = client.observations.errors.map((observedError) => String(observedError.error))

@@ -1,5 +1,6 @@
 import { errorCodes, isJsonObject, type JsonObject, McpError, type ReadResourceResult, type Tool } from '@x/schema'
 import type { CallToolResult } from '@x/schema'
+import { isToolFor } from '@x/schema/internal'
 
 /** What a host of pages calls of a client. Every `Client` has it. */
 export interface AppHostClient {
@@ -30,7 +31,7 @@ export function serverOfApp(client: AppHostClient, { tool, uri }: { tool: Tool; 
       const [prefix, requested] = [upstream === undefined ? '' : `${upstream}__`, String(name)]
       const fullName = requested.startsWith(prefix) ? requested : `${prefix}${requested}`
       const called = (await client.listTools({ signal })).find((each) => each.name === fullName)
-      if (called === undefined || !isForApps(called))
+      if (called === undefined || !isToolFor('app', called))
         throw new McpError(errorCodes.invalidParams, `A page of this server cannot call a tool ${JSON.stringify(name)}`)
       return await client.callTool(fullName, isJsonObject(args) ? args : {}, { signal })
     },
@@ -39,12 +40,6 @@ export function serverOfApp(client: AppHostClient, { tool, uri }: { tool: Tool; 
       return await client.readResource(upstream === undefined ? requested : uriAt(upstream, requested), { signal })
     },
   }
-}
-
-function isForApps({ _meta }: Tool): boolean {
-  const ui = _meta?.['ui']
-  const visibility = isJsonObject(ui) ? ui['visibility'] : undefined
-  return !Array.isArray(visibility) || visibility.includes('app')
 }
 
 /**

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, type ClientOptions, createClient, isClientError } from '@x/client'
+import { messageOf } from '@x/core'
 import { type AnyConnection, connectAny } from '@x/legacy/client'
 import { type TaskHandle, type TasksClient, tasksClient } from '@x/tasks/client'
 import { CliError, type ExitCode } from '../cli-error.ts'
@@ -113,12 +114,11 @@ interface MissingLogin {
 function withLoginAdvice(error: unknown, missing: MissingLogin | undefined): unknown {
   if (missing === undefined) return error
   const { text, addedScopes } = missing
-  const message = error instanceof Error ? error.message : String(error)
   const advice =
     addedScopes.length === 0
       ? `Log in with "mcpx list ${text}" at a terminal, or pass --token.`
       : `The login at ${text} lacks ${addedScopes.join(' ')}. Repeat this at a terminal, where you can grant it, or pass --token.`
-  return new CliError('failure', [message, advice].join('\n'), { cause: error })
+  return new CliError('failure', [messageOf(error), advice].join('\n'), { cause: error })
 }
 
 const cancelTimeoutMs = 2000

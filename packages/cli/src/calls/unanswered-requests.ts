@@ -1,3 +1,4 @@
+import { messageOf } from '@x/core'
 import type { Middleware } from '@x/exchange'
 import { isHttpError } from '@x/transport-http/client'
 import { CliError } from '../cli-error.ts'
@@ -40,7 +41,7 @@ export function sayWaiting(target: string, { errorOutput }: CliIo, isLoggingIn: 
       else failure = undefined
       return response
     } catch (error) {
-      if (!(error instanceof CliError)) noteFailure(error instanceof Error ? error.message : String(error))
+      if (!(error instanceof CliError)) noteFailure(messageOf(error))
       throw error
     } finally {
       clearTimeout(timer)

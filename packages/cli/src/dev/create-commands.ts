@@ -1,3 +1,4 @@
+import { messageOf } from '@x/core'
 import { inspectState } from '@x/server/inspect'
 import type { Commands } from './api/commands.ts'
 import type { Calls } from './calls/calls.ts'
@@ -51,7 +52,7 @@ export function createCommands({ log, target, calls, page, env, http, signal }: 
         return Object(toJson(report))
       } catch (error) {
         // The server may have keys of its own.
-        return { problem: error instanceof Error ? error.message : String(error) }
+        return { problem: messageOf(error) }
       }
     },
     examine: () => doctor.start(),

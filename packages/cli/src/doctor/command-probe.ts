@@ -1,5 +1,5 @@
 import { createCall } from '@x/exchange'
-import { parseJsonObject } from '@x/core'
+import { messageOf, parseJsonObject } from '@x/core'
 import type { RpcResponse } from '@x/schema'
 import { connectStdio } from '@x/transport-stdio'
 import type { RpcProbe } from './check.ts'
@@ -33,8 +33,7 @@ export function startCommandServer(
       const response = await connection.exchange({ jsonrpc: '2.0', id: lastId, method, params }, call)
       return { ...reply, ...replyOf(response), failure: undefined, ms: performance.now() - startedAt }
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      const failure = late.aborted ? `there is no answer after ${timeoutMs / 1000} s` : message
+      const failure = late.aborted ? `there is no answer after ${timeoutMs / 1000} s` : messageOf(error)
       return { ...reply, status: 0, text: '', message: undefined, failure, ms: performance.now() - startedAt }
     }
   }

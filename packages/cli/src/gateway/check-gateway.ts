@@ -1,4 +1,4 @@
-import { formatCount } from '@x/core'
+import { formatCount, messageOf } from '@x/core'
 import { createClient } from '@x/client'
 import { gateway, type GatewayOptions } from '@x/gateway'
 import type { ExitCode } from '../cli-error.ts'
@@ -58,7 +58,7 @@ async function testUpstream(upstream: string, options: GatewayOptions): Promise<
       await connection.close()
     }
   } catch (error) {
-    return { upstream, tools: 0, problem: error instanceof Error ? error.message : String(error) }
+    return { upstream, tools: 0, problem: messageOf(error) }
   }
 }
 

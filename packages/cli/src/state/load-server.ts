@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { messageOf } from '@x/core'
 import type { Server } from '@x/exchange'
 import { CliError } from '../cli-error.ts'
 
@@ -18,10 +19,9 @@ async function importModule(path: string): Promise<object> {
     const exported: unknown = await import(/* @vite-ignore */ pathToFileURL(resolve(path)).href)
     return Object(exported)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
     const isTypeScript = cause instanceof Error && 'code' in cause && cause.code === 'ERR_UNKNOWN_FILE_EXTENSION'
     const remedy = isTypeScript ? ': this version of Node runs no TypeScript, so give the built module' : ''
-    throw new CliError('usage', `${path} cannot be imported${remedy}: ${reason}`, { cause })
+    throw new CliError('usage', `${path} cannot be imported${remedy}: ${messageOf(cause)}`, { cause })
   }
 }
 

@@ -1,5 +1,6 @@
 import { checkArgument, parseJsonObject } from '@x/core'
 import { type CallToolResult, errorCodes, isJsonObject, type JsonObject, type Tool } from '@x/schema'
+import { isToolFor } from '@x/schema/internal'
 import { type ClientError, isAnswered, isClientError } from '../request/client-error.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import { isPermanent, retryAfterMsOf } from '../request/permanent-failure.ts'
@@ -50,7 +51,7 @@ export interface ModelToolSet {
 /** Reads what a model may call. Tools for pages alone (extensions/apps, visibility) are left out. */
 export async function readModelTools(source: ToolSource): Promise<ModelToolSet> {
   checkArgument(source, { where: 'A list of tools for models', takes: 'a client', needs: ['listTools', 'callTool'] })
-  const listedTools = (await source.listTools()).filter(isForModels)
+  const listedTools = (await source.listTools()).filter((tool) => isToolFor('model', tool))
   const names = assignNames(listedTools.map(({ name }) => name))
   const tools = listedTools.map((tool, index) => createModelTool(tool, names[index] ?? tool.name))
   const toolByName = new Map(tools.map((tool) => [tool.name, tool]))
@@ -151,12 +152,6 @@ function isLostQuestion({ rpc }: ClientError): boolean {
 function isUncertain(error: ClientError): boolean {
   const { mayHaveRun, rpc } = error
   return mayHaveRun && (!isAnswered(error) || (isJsonObject(rpc?.data) && rpc.data['begun'] === true))
-}
-
-function isForModels({ _meta }: Tool): boolean {
-  const ui = _meta?.['ui']
-  const visibility = isJsonObject(ui) ? ui['visibility'] : undefined
-  return !Array.isArray(visibility) || visibility.includes('model')
 }
 
 /** Gives each tool a name of letters, digits, `_` and `-`, as all model APIs accept it, and no name twice. */

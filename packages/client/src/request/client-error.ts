@@ -1,3 +1,4 @@
+import { messageOf } from '@x/core'
 import {
   errorCodes,
   isJsonObject,
@@ -92,6 +93,15 @@ export function attachUnknownResult(error: ClientError, result: JsonObject): Cli
  */
 export function unknownTypeResultOf(error: unknown): JsonObject | undefined {
   return error instanceof ClientError ? unknownTypeResults.get(error) : undefined
+}
+
+/** Encodes arguments of a call. What `encode` throws becomes a {@link ClientError}, so that it is not taken for the server's. */
+export function encodeArguments<T>(encode: () => T, getErrorContext: () => CallErrorContext): T {
+  try {
+    return encode()
+  } catch (error) {
+    throw new ClientError('invalid_arguments', messageOf(error), getErrorContext())
+  }
 }
 
 /** True for a {@link ClientError}, also one of another copy of this package. */

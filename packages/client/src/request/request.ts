@@ -13,7 +13,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { type CallErrorContext, ClientError } from './client-error.ts'
+import { type CallErrorContext, ClientError, encodeArguments } from './client-error.ts'
 import { type ClientState, errorContextOf } from './client-state.ts'
 import type { ClientMethod, CompleteResults } from './complete-results.ts'
 import type { CallOptions } from './call-options.ts'
@@ -145,16 +145,7 @@ function encodeMcpName(
   getErrorContext: ErrorContextOf,
 ): string | undefined {
   const name = targetParam === undefined ? undefined : params[targetParam]
-  if (typeof name !== 'string') return undefined
-  try {
-    return encodeHeaderValue(name)
-  } catch (error) {
-    throw new ClientError(
-      'invalid_arguments',
-      error instanceof Error ? error.message : String(error),
-      getErrorContext(),
-    )
-  }
+  return typeof name === 'string' ? encodeArguments(() => encodeHeaderValue(name), getErrorContext) : undefined
 }
 
 /** For methods that this client knows, whose results are checked. */

@@ -1,4 +1,4 @@
-import { type Clock, maxTimerMs, Cancellation, onCancel, offCancel, withSignalOf } from '@x/core'
+import { type Clock, maxTimerMs, Cancellation, messageOf, onCancel, offCancel, withSignalOf } from '@x/core'
 import {
   type Call,
   type CallContext,
@@ -78,9 +78,8 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
     const onFailure = (cause: unknown): void => {
       if (hasEnded) return
       closeCall()
-      const errorMessage = cause instanceof Error ? cause.message : String(cause)
       const code = isUnsupportedVersion(cause) ? 'unsupported_version' : 'transport'
-      reject(new ClientError(code, errorMessage, { ...runningCall.getErrorContext(), cause }))
+      reject(new ClientError(code, messageOf(cause), { ...runningCall.getErrorContext(), cause }))
     }
     if (options.signal) onCancel(options.signal, rejectCall)
     startTimer()

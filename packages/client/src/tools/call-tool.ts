@@ -7,11 +7,10 @@ import {
   projectMetaKeys,
   encodeHeaderArguments,
   type HeaderParams,
-  type HeaderParam,
   type Tool,
 } from '@x/schema'
 import { createOutputCheckLookup, type OutputCheck } from './check-output.ts'
-import { type CallErrorContext, ClientError, isClientError, isUnanswered } from '../request/client-error.ts'
+import { type CallErrorContext, encodeArguments, isClientError, isUnanswered } from '../request/client-error.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import type { CoreClientSettings } from '../request/options.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
@@ -124,24 +123,8 @@ function withHeaderParams(
   const declaredHeaders = toolIndex.find(name)?.headerParams
   if (!declaredHeaders?.length) return call
   const args = isJsonObject(call.params.arguments) ? call.params.arguments : {}
-  return { ...call, headerParams: encodeToolHeaders(declaredHeaders, args, () => errorContextOf(call)) }
-}
-
-// Errors of the encoding become `ClientError`, or they would be taken for errors of the server.
-function encodeToolHeaders(
-  declaredHeaders: readonly HeaderParam[],
-  args: JsonObject,
-  getErrorContext: () => CallErrorContext,
-): HeaderParams {
-  try {
-    return encodeHeaderArguments(declaredHeaders, args)
-  } catch (error) {
-    throw new ClientError(
-      'invalid_arguments',
-      error instanceof Error ? error.message : String(error),
-      getErrorContext(),
-    )
-  }
+  const encode = (): HeaderParams => encodeHeaderArguments(declaredHeaders, args)
+  return { ...call, headerParams: encodeArguments(encode, () => errorContextOf(call)) }
 }
 
 function createOutputCheck(

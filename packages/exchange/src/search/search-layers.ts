@@ -7,6 +7,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
+import { isToolFor } from '@x/schema/internal'
 import { callHeadersKey, headerParamsKey, searchListKey, withContext } from '../call/call-context.ts'
 import { type Call, contextKey, type Exchange, type Middleware } from '../call/exchange.ts'
 import type { SearchedServer } from '../server/tool-search.ts'
@@ -99,16 +100,13 @@ async function search(
   if ('response' in list) return list.response
   const read = readQuery(args)
   if ('problem' in read) return toolError(request, server, read.problem)
-  const found = await index.search(read.query, list.tools.filter(isForModels))
+  const found = await index.search(
+    read.query,
+    list.tools.filter((tool) => isToolFor('model', tool)),
+  )
   const structuredContent = describeFound(found, settings.results)
   const content = [{ type: 'text', text: JSON.stringify(structuredContent) }]
   return completeSearch(request, server, { content, structuredContent })
-}
-
-/** A page calls tools that are not for models, and a host leaves them out of what a model reads. */
-function isForModels(tool: JsonObject): boolean {
-  const visibility = uiOf(tool)?.['visibility']
-  return !isJsonArray(visibility) || visibility.includes('model')
 }
 
 function uiOf({ _meta }: JsonObject): JsonObject | undefined {
@@ -188,7 +186,7 @@ export function createInnermost(server: SearchedServer): Middleware {
 
 function findCallProblem(tool: JsonObject, isReadOnly: boolean): string | undefined {
   const { name, annotations } = tool
-  if (!isForModels(tool)) return `${String(name)} is for pages of this server, and not for models`
+  if (!isToolFor('model', tool)) return `${String(name)} is for pages of this server, and not for models`
   if (!isReadOnly || (isJsonObject(annotations) && annotations['readOnlyHint'] === true)) return undefined
   return `${String(name)} may change something: call it with ${callName}`
 }

@@ -8,6 +8,13 @@ export const maxModelTools = 128
 /** Model APIs refuse these keywords at the root of a schema of arguments. */
 export const refusedRootKeywords = ['anyOf', 'oneOf', 'allOf', 'not', 'enum', '$ref'] as const
 
+/** True for a tool that models, or pages, may call. One that names neither is for both (extensions/apps, visibility). */
+export function isToolFor(audience: 'model' | 'app', { _meta }: { readonly _meta?: unknown }): boolean {
+  const ui = isJsonObject(_meta) ? _meta['ui'] : undefined
+  const visibility = isJsonObject(ui) ? ui['visibility'] : undefined
+  return !Array.isArray(visibility) || visibility.includes(audience)
+}
+
 /** True for a property name that every known model API accepts. */
 export function isModelPropertyName(name: string): boolean {
   return /^[a-zA-Z0-9_.-]{1,64}$/.test(name)

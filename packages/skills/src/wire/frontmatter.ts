@@ -1,4 +1,4 @@
-import { findJsonProblem, isJsonObject, quoteText, type JsonObject, type JsonValue } from '@x/core'
+import { findJsonProblem, isJsonObject, messageOf, quoteText, type JsonObject, type JsonValue } from '@x/core'
 import { isScalar, parseDocument, visit, type YAMLMap } from 'yaml'
 import { SkillError } from '../skill-error.ts'
 import type { SkillFrontmatter } from './skill.ts'
@@ -53,7 +53,7 @@ function parseYaml(text: string, uri: string): JsonObject {
   try {
     value = parseYamlDocument(text)
   } catch (cause) {
-    throw frontmatterError(uri, `has frontmatter that is not valid YAML: ${thrownMessageOf(cause)}`, cause)
+    throw frontmatterError(uri, `has frontmatter that is not valid YAML: ${messageOf(cause)}`, cause)
   }
   const problem = findJsonProblem(value, { maxDepth })
   if (problem !== undefined) {
@@ -80,10 +80,6 @@ function rejectDuplicateKeys({ items }: YAMLMap): void {
     if (keys.has(name)) throw new Error(`the key ${quoteText(name)} occurs twice`)
     keys.add(name)
   }
-}
-
-function thrownMessageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function frontmatterError(uri: string, reason: string, cause?: unknown): SkillError {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import { callListener, type Clock, settlesWithin } from '@x/core'
+import { callListener, type Clock, messageOf, settlesWithin } from '@x/core'
 import type { StreamPair } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
 import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './options.ts'
@@ -152,7 +152,7 @@ function describeSpawnFailure(command: string, cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   if (code === 'ENOENT') return `${command} cannot be started: the program or the working directory does not exist`
   if (code === 'EACCES') return `${command} cannot be started: it is not executable`
-  return `${command} cannot be started: ${cause instanceof Error ? cause.message : String(cause)}`
+  return `${command} cannot be started: ${messageOf(cause)}`
 }
 
 async function awaitExit(

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { messageOf } from '@x/core'
 import type { EventLog } from '../event-log.ts'
 import type { StampedEvent } from '../events.ts'
 import { type Commands, runCommand } from './commands.ts'
@@ -74,7 +75,7 @@ async function serveCommand(
     writeJson(response, 200, await result)
   } catch (error) {
     const status = error instanceof ApiError ? error.status : 409
-    writeJson(response, status, { error: error instanceof Error ? error.message : String(error) })
+    writeJson(response, status, { error: messageOf(error) })
   }
 }
 

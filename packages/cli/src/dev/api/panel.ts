@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import type { JsonObject, JsonValue } from '@x/core'
+import { type JsonObject, type JsonValue, messageOf } from '@x/core'
 import { ApiError } from './read-body.ts'
 
 /**
@@ -87,8 +87,4 @@ export async function runPanel(panels: readonly Panel[], name: string, command: 
   const panel = panels.find((one) => one.name === name)
   if (panel?.run === undefined) throw new ApiError(404, `The panel ${name} has no commands`)
   return (await panel.run(command)) ?? {}
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

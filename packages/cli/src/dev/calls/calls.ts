@@ -1,5 +1,5 @@
 import { type ClientEvent, isClientError } from '@x/client'
-import { isJsonObject } from '@x/core'
+import { isJsonObject, messageOf } from '@x/core'
 import type { Middleware } from '@x/exchange'
 import { projectMetaKeys, protocolVersion, type RpcResponse, type Tool } from '@x/schema'
 import type { EventLog } from '../event-log.ts'
@@ -57,7 +57,7 @@ export class Calls {
         return { status: isError ? 'tool_error' : 'done', result, error: undefined }
       } catch (error) {
         const isStopped = signal.aborted && signal.reason === stopReason
-        return { status: isStopped ? 'stopped' : 'failed', result: undefined, error: messageOf(error) }
+        return { status: isStopped ? 'stopped' : 'failed', result: undefined, error: describeFailure(error) }
       }
     })
     void ended.then((end) => this.#end(id, end))
@@ -94,7 +94,7 @@ export class Calls {
       this.#takeHostResponse(id, response)
       return response
     } catch (error) {
-      this.#end(id, { status: 'failed', result: undefined, error: messageOf(error) })
+      this.#end(id, { status: 'failed', result: undefined, error: describeFailure(error) })
       throw error
     }
   }
@@ -213,7 +213,7 @@ function isOlder(revision: string | undefined): boolean {
   return revision !== undefined && revision !== protocolVersion
 }
 
-function messageOf(error: unknown): string {
+function describeFailure(error: unknown): string {
   if (isClientError(error) && error.rpc !== undefined) return `${error.rpc.message} (${error.rpc.code})`
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '@x/core'
 import { findHostProblems } from '@x/server'
 import type { List, ServerLists } from '../events.ts'
 import type { DevClient } from './call-kinds.ts'
@@ -45,6 +46,13 @@ async function readList<T>(isDeclared: boolean, read: () => Promise<readonly T[]
   try {
     return { items: await read(), problem: undefined }
   } catch (error) {
-    return { items: [], problem: error instanceof Error ? error.message : String(error) }
+    return { items: [], problem: messageOf(error) }
   }
+}
+
+/** Of a server that does not say what it has. */
+export function failedLists(error: unknown): ServerLists {
+  const empty = { items: [], problem: undefined }
+  const tools = { items: [], problem: messageOf(error) }
+  return { tools, prompts: empty, resources: empty, templates: empty, skills: empty, warnings: [] }
 }

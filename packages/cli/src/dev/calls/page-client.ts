@@ -3,13 +3,12 @@ import type { RestartableConnection } from '../target/restartable-connection.ts'
 import type { Probe, Target } from '../target/target.ts'
 import type { DevClient } from './call-kinds.ts'
 import type { Calls } from './calls.ts'
-import { readLists } from './lists.ts'
+import { failedLists, readLists } from './lists.ts'
 import { createProfileClient, type Profile } from './profiles.ts'
 import { Questions } from './questions.ts'
 import { Tasks } from './tasks.ts'
 import type { Wire } from '../wire/wire.ts'
 import type { EventLog } from '../event-log.ts'
-import type { ServerLists } from '../events.ts'
 
 /** A user may log in first. A program that is downloaded has a minute, and is then started once more. */
 const probeTimeoutMs = loginTimeoutMs
@@ -62,12 +61,6 @@ export class PageClient {
     this.#target.usePrimary(connection, { profile: profile.host, probe: (signal) => probe(client, connection, signal) })
     void replaced?.close()
   }
-}
-
-function failedLists(error: unknown): ServerLists {
-  const empty = { items: [], problem: undefined }
-  const tools = { items: [], problem: error instanceof Error ? error.message : String(error) }
-  return { tools, prompts: empty, resources: empty, templates: empty, skills: empty, warnings: [] }
 }
 
 async function probe(client: DevClient, connection: RestartableConnection, signal: AbortSignal): ReturnType<Probe> {

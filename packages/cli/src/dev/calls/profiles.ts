@@ -59,7 +59,8 @@ export function createProfileClient(
   }
   const { name, version, ...clientInfo } = found.clientInfo
   const capabilities: JsonObject = found.capabilities
-  const hasTasks = Object.hasOwn(objectIn(capabilities, 'extensions') ?? {}, 'io.modelcontextprotocol/tasks')
+  const { extensions } = capabilities
+  const hasTasks = isJsonObject(extensions) && Object.hasOwn(extensions, 'io.modelcontextprotocol/tasks')
   return createClient(connection, {
     ...options,
     ...handlersOf(capabilities, questions),
@@ -74,18 +75,13 @@ export function createProfileClient(
 /** A client declares what it has handlers for, so it gets those of the host only. */
 function handlersOf(capabilities: JsonObject, { handlers }: Questions): InputHandlers {
   const { elicit, openUrl, sample, roots } = handlers
-  const elicitation = objectIn(capabilities, 'elicitation')
-  const hasUrls = elicitation?.['url'] !== undefined
-  const hasForms = elicitation !== undefined && (elicitation['form'] !== undefined || !hasUrls)
+  const { elicitation } = capabilities
+  const hasUrls = isJsonObject(elicitation) && elicitation['url'] !== undefined
+  const hasForms = isJsonObject(elicitation) && (elicitation['form'] !== undefined || !hasUrls)
   return {
     ...(hasForms && { elicit }),
     ...(hasUrls && { openUrl }),
     ...(capabilities['sampling'] !== undefined && { sample }),
     ...(capabilities['roots'] !== undefined && { roots }),
   }
-}
-
-function objectIn(object: JsonObject, name: string): JsonObject | undefined {
-  const value = object[name]
-  return isJsonObject(value) ? value : undefined
 }

@@ -1,4 +1,5 @@
 import { type AppHostClient, pageUriOf, showApp } from '@x/apps/host'
+import { messageOf } from '@x/core'
 import type { CallToolResult, ReadResourceResult, Tool } from '@x/schema'
 import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
@@ -58,7 +59,7 @@ function openApp(
   })
   shown.then(
     () => container.replaceChildren(frame),
-    (error: unknown) => onProblem(error instanceof Error ? error.message : String(error)),
+    (error: unknown) => onProblem(messageOf(error)),
   )
   return () => void shown.then((app) => app.close()).catch(() => {})
 }

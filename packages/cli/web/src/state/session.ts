@@ -1,5 +1,5 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals'
-import type { JsonObject } from '@x/schema'
+import { type JsonObject, messageOf } from '@x/core'
 import type { QuestionView } from '../../../src/dev/events.ts'
 import { type Form, openForm } from '../forms/form.ts'
 import { draftOf } from '../forms/tool-fields.ts'
@@ -60,7 +60,7 @@ export function createSession(api: Api): Session {
       await api.post(path, body)
       problem.value = undefined
     } catch (error) {
-      problem.value = error instanceof Error ? error.message : String(error)
+      problem.value = messageOf(error)
     }
   }
   return {
@@ -82,7 +82,7 @@ export function createSession(api: Api): Session {
           shownCallId.value = Number(Object(result).id)
           problem.value = undefined
         },
-        (error: unknown) => void (problem.value = error instanceof Error ? error.message : String(error)),
+        (error: unknown) => void (problem.value = messageOf(error)),
       )
     },
     fill: (tool, args) => {
