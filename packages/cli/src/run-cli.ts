@@ -16,7 +16,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
   } catch (error) {
     // Commander has written its message.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    return reportError(error, args, io)
+    return writeError(error, args, io)
   }
 }
 
@@ -47,7 +47,7 @@ function configure(command: Command, io: CliIo): void {
 
 const defaultWidth = 100
 
-function reportError(error: unknown, args: readonly string[], { output, errorOutput, signal }: CliIo): ExitCode {
+function writeError(error: unknown, args: readonly string[], { output, errorOutput, signal }: CliIo): ExitCode {
   const text = signal.aborted ? 'Stopped' : toDisplayText(describeError(error)).replaceAll('\n', '\n  ')
   if (args.includes('--json')) output.write(`${toDisplayJson({ error: { message: text } }, output)}\n`)
   errorOutput.write(`mcpx: ${text}\n`)

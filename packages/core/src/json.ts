@@ -73,7 +73,7 @@ export interface JsonProblem {
 
 /** Finds the first problem in a value, depth first. Undefined when JSON can represent all of it. */
 export function findJsonProblem(value: unknown, rules: JsonRules): JsonProblem | undefined {
-  return isJsonLeaf(value) ? undefined : findProblem(value, completeRules(rules), 0)
+  return isJsonLeaf(value) ? undefined : findProblemIn(value, completeRules(rules), 0)
 }
 
 /** All members are present, because the engine reads objects of one shape faster. */
@@ -117,7 +117,7 @@ interface FoundProblem extends JsonProblem {
   readonly path: string[]
 }
 
-function findProblem(value: unknown, rules: WalkRules, depth: number): FoundProblem | undefined {
+function findProblemIn(value: unknown, rules: WalkRules, depth: number): FoundProblem | undefined {
   if (isJsonLeaf(value)) return undefined
   if (typeof value !== 'object' || value === null) {
     return rules.acceptsLeaves === true ? undefined : createProblem('not_json', value)
@@ -140,7 +140,7 @@ function createProblem(reason: JsonProblem['reason'], value: unknown): FoundProb
 function findItemProblem(items: readonly unknown[], rules: WalkRules, depth: number): FoundProblem | undefined {
   // A loop over the indexes also visits holes, which JSON would turn into null.
   for (let index = 0; index < items.length; index++) {
-    const problem = findProblem(items[index], rules, depth)
+    const problem = findProblemIn(items[index], rules, depth)
     if (problem !== undefined) return prependKey(problem, String(index))
   }
   return undefined
@@ -153,7 +153,7 @@ function findMemberProblem(object: object, rules: WalkRules, depth: number): Fou
   for (const key in members) {
     const member = members[key]
     if (member === undefined) continue
-    const problem = findProblem(member, rules, depth)
+    const problem = findProblemIn(member, rules, depth)
     if (problem !== undefined && Object.hasOwn(object, key)) return prependKey(problem, key)
   }
   return undefined

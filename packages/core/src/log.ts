@@ -109,7 +109,7 @@ function describeRecord({ message, err }: LogRecord): string {
 
 function describeThrown(error: unknown): string {
   if (error === undefined || error === null) return `${String(error)} was thrown`
-  if (error instanceof Error) return describeError(error)
+  if (error instanceof Error) return describeWithName(error)
   if (typeof error === 'object') {
     if ('message' in error) return String(error.message)
     if ('reason' in error) return String(error.reason)
@@ -117,7 +117,7 @@ function describeThrown(error: unknown): string {
   return `${typeof error} ${String(error)}`
 }
 
-function describeError(error: Error): string {
+function describeWithName(error: Error): string {
   // Some errors have a message for the peer, and `detail` for the operator.
   const detail = 'detail' in error && typeof error.detail === 'string' ? ` (${error.detail})` : ''
   const message = error.message === '' ? describeWithoutMessage(error) : error.message

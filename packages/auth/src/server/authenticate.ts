@@ -169,7 +169,7 @@ async function verifyToken(
   const { createScopeChallenge } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
   const authenticationResult = hasScopes(principal, state.scopes) ? principal : createScopeChallenge(state.scopes)
   if (authenticationResult !== principal)
-    missingScopeErrors.set(authenticationResult, createMissingScopesError(principal, state.scopes))
+    missingScopeErrors.set(authenticationResult, createTokenScopesError(principal, state.scopes))
   const cachedUntil = state.now() + issuer.cacheMs
   state.verifiedTokens.set(
     digest,
@@ -182,7 +182,7 @@ async function verifyToken(
 /** Why a response rejects the requests of a token. The response is cached, and each request is logged. */
 const missingScopeErrors = new WeakMap<AuthenticationResult, TokenError>()
 
-function createMissingScopesError({ subject, scopes = [] }: Principal, neededScopes: Scopes): TokenError {
+function createTokenScopesError({ subject, scopes = [] }: Principal, neededScopes: Scopes): TokenError {
   const missingScopes = neededScopes.filter((scope) => !scopes.includes(scope))
   return new TokenError('insufficient_scope', `The token of ${quoteText(subject)} lacks ${missingScopes.join(' ')}`)
 }

@@ -66,11 +66,11 @@ function answerForm(answer: JsonValue, question: ElicitRequestFormParams, { key 
   const action = fields.includes('action') ? undefined : explicitActionOf(answer)
   if (action !== undefined && isJsonObject(answer)) {
     const { content = {} } = answer
-    if (isJsonObject(content)) checkFields(content, fields, key)
+    if (isJsonObject(content)) rejectUnknownField(content, fields, key)
     return { action, content: contentOf(content, key) }
   }
   if (isJsonObject(answer)) {
-    checkFields(answer, fields, key)
+    rejectUnknownField(answer, fields, key)
     return { action: 'accept', content: contentOf(answer, key) }
   }
   const [only, ...others] = fields
@@ -83,7 +83,7 @@ function answerForm(answer: JsonValue, question: ElicitRequestFormParams, { key 
 }
 
 /** A misspelt field that may be absent would be left out unnoticed. */
-function checkFields(answer: JsonObject, fields: readonly string[], key: string): void {
+function rejectUnknownField(answer: JsonObject, fields: readonly string[], key: string): void {
   const unknown = Object.keys(answer).find((name) => !fields.includes(name))
   if (unknown === undefined) return
   const meant = findClosestName(unknown, [...fields, 'action', 'content'])

@@ -23,7 +23,7 @@ export async function listServer(
   [target = '']: readonly string[],
 ): Promise<ExitCode> {
   return withClient(target, { options, io }, async (client) => {
-    const { lists, instructions, name } = await readLists(client, io.signal)
+    const { lists, instructions, name } = await readServer(client, io.signal)
     if (options.showToken === true) return writeToken(printer, target, io.signal)
     if (printer.isJson) {
       printer.json({ server: client.serverInfo, instructions, ...lists })
@@ -65,7 +65,7 @@ async function readOwnToken(url: URL, signal: AbortSignal): Promise<string | und
   return ownUrl && readAccessToken(auth, ownUrl, signal)
 }
 
-async function readLists(client: Client, signal: AbortSignal) {
+async function readServer(client: Client, signal: AbortSignal) {
   const { capabilities, instructions } = await client.discover({ signal })
   const hasResources = capabilities.resources !== undefined
   const lists = {

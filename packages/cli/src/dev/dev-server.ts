@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { CliError } from '../cli-error.ts'
-import { createApi } from './api/api.ts'
-import { readPage } from './api/page.ts'
+import { createApiListener } from './api/api.ts'
+import { readPageFile } from './api/page.ts'
 import { hostNames } from './calls/profiles.ts'
 import type { EventLog } from './event-log.ts'
 import type { DevServer, ServeDevOptions } from './dev-options.ts'
-import { openSession } from './session.ts'
+import { openDevSession } from './session.ts'
 
 export interface DevServerOptions extends ServeDevOptions {
   /** The page, as a file. Default: the built page of this package. */
@@ -37,11 +37,11 @@ export async function serveDev(options: ServeDevOptions): Promise<DevServer> {
 
 /** Starts a server, and serves its page and hosts on this machine. */
 export async function openDevServer(options: DevServerOptions): Promise<OpenDevServer> {
-  const page = readPage(options.panels, options.page)
+  const page = readPageFile(options.panels, options.page)
   const token = randomBytes(24).toString('base64url')
   const httpServer = await listenLocally(options.port)
   const { port } = httpServer.address() as AddressInfo
-  const session = await openSession(options).catch((error: unknown) => {
+  const session = await openDevSession(options).catch((error: unknown) => {
     httpServer.close()
     throw error
   })
@@ -51,7 +51,7 @@ export async function openDevServer(options: DevServerOptions): Promise<OpenDevS
   const hosts = options.hosts === false ? undefined : (await import('./serve-hosts.ts')).serveHosts(session)
   const hostUrl = hosts && `http://127.0.0.1:${port}/mcp`
   log.append({ type: 'setup', panels: panels.map(({ name, title }) => ({ name, title })), hosts: hostNames, hostUrl })
-  httpServer.on('request', createApi({ port, token, log, commands, panels, page, serveHosts: hosts?.handler }))
+  httpServer.on('request', createApiListener({ port, token, log, commands, panels, page, serveHosts: hosts?.handler }))
   return {
     pageUrl: `http://127.0.0.1:${port}/#${token}`,
     hostUrl,

@@ -20,7 +20,7 @@ export class EventLog {
   append(event: DevEvent): void {
     this.#seq += 1
     const stamped: StampedEvent = { ...event, seq: this.#seq, at: Date.now() }
-    const key = keyOf(event) ?? String(this.#seq)
+    const key = stateKeyOf(event) ?? String(this.#seq)
     this.#remove(key)
     if (event.type !== 'question' || event.isOpen) {
       const { length } = JSON.stringify(stamped)
@@ -52,17 +52,17 @@ export class EventLog {
   #evict(): void {
     for (const [key, { event }] of this.#events) {
       if (this.#events.size <= this.#bounds.events && this.#length <= this.#bounds.characters) return
-      if (!isState(event)) this.#remove(key)
+      if (!isPageState(event)) this.#remove(key)
     }
   }
 }
 
 /** A page cannot do without the states, and there are few of them. */
-function isState({ type }: DevEvent): boolean {
+function isPageState({ type }: DevEvent): boolean {
   return type !== 'call' && type !== 'task' && type !== 'message' && type !== 'client' && type !== 'output'
 }
 
-function keyOf(event: DevEvent): string | undefined {
+function stateKeyOf(event: DevEvent): string | undefined {
   switch (event.type) {
     case 'server':
     case 'lists':

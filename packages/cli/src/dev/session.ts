@@ -3,7 +3,7 @@ import { createLogin } from '../calls/stored-login.ts'
 import type { Commands } from './api/commands.ts'
 import { Calls } from './calls/calls.ts'
 import { PageClient } from './calls/page-client.ts'
-import { createCommands } from './create-commands.ts'
+import { createPageCommands } from './page-commands.ts'
 import type { ServeDevOptions } from './dev-options.ts'
 import { EventLog } from './event-log.ts'
 import { addStateKey } from './state-keys.ts'
@@ -20,7 +20,7 @@ export interface DevSession {
   close(): Promise<void>
 }
 
-export async function openSession(options: ServeDevOptions): Promise<DevSession> {
+export async function openDevSession(options: ServeDevOptions): Promise<DevSession> {
   const { otherToken } = options
   const env = addStateKey(options.env ?? process.env)
   const log = new EventLog()
@@ -47,7 +47,7 @@ export async function openSession(options: ServeDevOptions): Promise<DevSession>
     log,
     target,
     calls,
-    commands: createCommands({ log, target, calls, page, env, http, signal: closed.signal }),
+    commands: createPageCommands({ log, target, calls, page, env, http, signal: closed.signal }),
     close,
   }
 }

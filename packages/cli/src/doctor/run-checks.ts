@@ -50,7 +50,7 @@ export async function runChecks(
   options: DoctorOptions,
   onFinding: (id: CheckId, finding: Finding) => void,
 ): Promise<void> {
-  const target = await openTarget(options)
+  const target = await probeTarget(options)
   const streams = target.send === undefined ? checkStreams(target) : undefined
   for (const id of checkIds) {
     if (target.send !== undefined && !stdioChecks.has(id)) onFinding(id, skipped('Only for a server over HTTP.'))
@@ -67,7 +67,7 @@ async function runCheck(check: Check, target: Target): Promise<Finding> {
 }
 
 /** Finds a request that the server serves: each check changes one part of it. */
-async function openTarget({ url, send, token, tool, signal }: DoctorOptions): Promise<Target> {
+async function probeTarget({ url, send, token, tool, signal }: DoctorOptions): Promise<Target> {
   const place = { url, send, token, signal }
   const discovered = await sendRpc(place, discoverProbe)
   return { ...place, tool, discovered, served: await findServedProbe() }

@@ -18,7 +18,7 @@ export async function createProject(
   options: InitOptions,
   [folder = '']: readonly string[],
 ): Promise<ExitCode> {
-  const kind = readKind(options)
+  const kind = readProjectKind(options)
   const path = resolve(folder)
   const name = toPackageName(basename(path))
   await checkEmpty(path)
@@ -38,7 +38,7 @@ export async function createProject(
   return 0
 }
 
-function readKind(options: InitOptions): ProjectKind {
+function readProjectKind(options: InitOptions): ProjectKind {
   const [kind, ...others] = kinds.filter((one) => options[one] === true)
   if (kind !== undefined && others.length === 0) return kind
   throw new CliError('usage', 'Write one of --http, --stdio and --worker')

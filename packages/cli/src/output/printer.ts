@@ -47,13 +47,13 @@ export function printTable<Row>(printer: Printer, columns: readonly Column<Row>[
   )
   const formatRow = (texts: readonly string[]): string => {
     const padded = texts.map((text, index) => text.padEnd(widths[index] ?? 0))
-    return shorten(padded.join('  ').trimEnd(), printer.width)
+    return cutToWidth(padded.join('  ').trimEnd(), printer.width)
   }
   printer.line(printer.color('dim', formatRow(columns.map(({ title }) => title))))
   for (const row of cells) printer.line(formatRow(row))
 }
 
-function shorten(line: string, width: number | undefined): string {
+function cutToWidth(line: string, width: number | undefined): string {
   return width === undefined || line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`
 }
 

@@ -128,7 +128,7 @@ function printReplay(
     case 'questions':
       printer.line('It asks:')
       for (const [key, request] of Object.entries(replayEnd.requests))
-        printer.line(`  ${toDisplayLine(key)}: ${describeQuestion(request)}`)
+        printer.line(`  ${toDisplayLine(key)}: ${describeInputRequest(request)}`)
       return
     case 'error':
       printer.line(`It fails: ${toDisplayLine(JSON.stringify(replayEnd.error))}`)
@@ -140,7 +140,7 @@ function printReplay(
   }
 }
 
-function describeQuestion(request: unknown): string {
+function describeInputRequest(request: unknown): string {
   if (!isJsonObject(request)) return '-'
   const { method, params } = request
   const message = isJsonObject(params) ? params['message'] : undefined

@@ -42,7 +42,7 @@ export function startExtensions(
   }
   const instances = extensions.map((extension) => ({
     name: extension.name,
-    ...extension.start?.(createHost(parts, sendCall, fork(extension))),
+    ...extension.start?.(createExtensionHost(parts, sendCall, fork(extension))),
   }))
   const middleware = [...use, ...instances.flatMap((instance) => instance.middleware ?? [])]
   const wrappedSendCall = instances.reduceRight((next, { wrapCall }) => wrapCall?.(next) ?? next, sendCall)
@@ -62,7 +62,11 @@ export function startExtensions(
   }
 }
 
-function createHost(parts: ClientParts, sendCall: SendCall, fork: ClientExtensionHost['fork']): ClientExtensionHost {
+function createExtensionHost(
+  parts: ClientParts,
+  sendCall: SendCall,
+  fork: ClientExtensionHost['fork'],
+): ClientExtensionHost {
   const { client, connection, options, toolCalls, roundsContext } = parts
   return {
     ...createClientCallSteps(toolCalls, roundsContext, connection.url),

@@ -103,7 +103,7 @@ export function readForm(schema: RequestedSchema): FormDescription {
       description: definition.description,
       required: requiredNames.has(name),
       check: (value) =>
-        value === undefined ? describeMissingValue(requiredNames.has(name)) : describeMismatch(definition, value),
+        value === undefined ? describeMissingValue(requiredNames.has(name)) : describeCorrection(definition, value),
     }),
   )
   return { fields, check: (values) => checkFields(fields, values) }
@@ -178,7 +178,7 @@ function describeMissingValue(isRequired: boolean): string | undefined {
   return isRequired ? 'This is required' : undefined
 }
 
-function describeMismatch(definition: PrimitiveSchemaDefinition, value: unknown): string | undefined {
+function describeCorrection(definition: PrimitiveSchemaDefinition, value: unknown): string | undefined {
   const expectedDescription = describeFieldMismatch(definition, value)
   if (expectedDescription === undefined) return undefined
   if (definition.type === 'boolean') return 'Choose yes or no'

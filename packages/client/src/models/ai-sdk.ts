@@ -76,10 +76,10 @@ export function aiSdkOutput(result: CallToolResult): AiSdkOutput {
   if (result.isError === true) return { type: 'error-text', value: toModelText(result) }
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   if (texts.length === parts.length) return { type: 'text', value: texts.join('\n\n') }
-  return { type: 'content', value: parts.map(toContent) }
+  return { type: 'content', value: parts.map(toAiSdkContent) }
 }
 
-function toContent(part: ModelPart): AiSdkContent {
+function toAiSdkContent(part: ModelPart): AiSdkContent {
   if (part.type === 'text') return { type: 'text', text: part.text }
   const file = { type: 'file', mediaType: part.mimeType, data: { type: 'data', data: part.data } } as const
   return part.type === 'image' ? file : { ...file, filename: part.name }

@@ -95,7 +95,7 @@ export function unknownTypeResultOf(error: unknown): JsonObject | undefined {
   return error instanceof ClientError ? unknownTypeResults.get(error) : undefined
 }
 
-/** Encodes arguments of a call. What `encode` throws becomes a {@link ClientError}, so that it is not taken for the server's. */
+/** Encodes arguments of a call. Its errors become {@link ClientError}, or they would be taken for errors of the server. */
 export function encodeArguments<T>(encode: () => T, getErrorContext: () => CallErrorContext): T {
   try {
     return encode()

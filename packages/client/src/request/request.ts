@@ -21,7 +21,7 @@ import { clientInfoOf, type CoreClientSettings } from './options.ts'
 import { type InputRequired, isInputRequired } from './input-required.ts'
 import { declaredCapabilities, hasHandlers } from './input-handlers.ts'
 import { maxProgressFactor, sendWithResends, timeoutMsOf } from './resend-policy.ts'
-import { runCall } from './run-call.ts'
+import { runRequest } from './run-request.ts'
 import { parseResult, peerError, serverInfoOf } from './parse-result.ts'
 
 /** One call, before it has an id and its `_meta`. */
@@ -98,7 +98,7 @@ export function createSendRawRequest(
     const { headerParams, onMessage: onAnyMessage } = call
     const nameHeader = encodeMcpName(call, getErrorContext)
     const onMessage = onAnyMessage && ((message: RpcNotification): boolean => onAnyMessage(message, id))
-    return runCall(exchange, {
+    return runRequest(exchange, {
       request,
       headerParams,
       mcpName: nameHeader,

@@ -50,7 +50,9 @@ export async function answerRequests(
   try {
     abortScope.signal.throwIfAborted()
     const answers = Promise.all(
-      requestsWithHandlers.map(({ entry, ask }) => answerRequest(entry, ask, inputContextOf(entry[0]), answerContext)),
+      requestsWithHandlers.map(({ entry, ask }) =>
+        answerInputRequest(entry, ask, inputContextOf(entry[0]), answerContext),
+      ),
     )
     return Object.fromEntries(await raceWithCancellation(answers, abortScope.signal))
   } catch (error) {
@@ -61,7 +63,7 @@ export async function answerRequests(
   }
 }
 
-async function answerRequest(
+async function answerInputRequest(
   entry: readonly [string, InputRequest],
   answerer: Answerer,
   context: InputContext,

@@ -101,7 +101,7 @@ function addressOf({ source }: RequestView<IncomingMessage>): string | undefined
 }
 
 export function createNodeRequestView(request: IncomingMessage): RequestView<IncomingMessage> {
-  const { headers, rawHeaders } = readHeaders(request)
+  const { headers, rawHeaders } = readNodeHeaders(request)
   const { method = '', url = '' } = request
   return {
     method,
@@ -122,7 +122,7 @@ export function createNodeRequestView(request: IncomingMessage): RequestView<Inc
  * Over HTTP/2, `:authority` is the `Host`, and no other field that begins with a colon is a header (RFC 9113, section
  * 8.3.1). A `Host` beside it counts only if it differs, as a second one.
  */
-function readHeaders({ headers, rawHeaders }: IncomingMessage): Pick<IncomingMessage, 'headers' | 'rawHeaders'> {
+function readNodeHeaders({ headers, rawHeaders }: IncomingMessage): Pick<IncomingMessage, 'headers' | 'rawHeaders'> {
   const authority = headers[':authority']
   if (typeof authority !== 'string') return { headers, rawHeaders }
   const ownHeaders = Object.entries(headers).filter(([name]) => !name.startsWith(':'))

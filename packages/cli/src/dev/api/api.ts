@@ -6,7 +6,7 @@ import { type Commands, runCommand } from './commands.ts'
 import { findRefusal, type GuardSettings } from './guard.ts'
 import { type Page, writePage, writeSandbox } from './page.ts'
 import { type Panel, runPanel, streamPanels } from './panel.ts'
-import { ApiError, readBody } from './read-body.ts'
+import { ApiError, readCommandBody } from './read-body.ts'
 
 export interface ApiOptions extends GuardSettings {
   readonly log: EventLog
@@ -18,9 +18,9 @@ export interface ApiOptions extends GuardSettings {
 }
 
 /** Serves the page, its event stream, its commands, and hosts. Each request passes the guard first. */
-export function createApi(options: ApiOptions): RequestListener {
+export function createApiListener(options: ApiOptions): RequestListener {
   return (request, response) => {
-    const path = pathOf(request)
+    const path = pathOfRequest(request)
     const refusal = findRefusal(request.headers, options, path.startsWith('/api/'))
     if (refusal !== undefined) return writeJson(response, refusal.status, { error: refusal.message })
     if (path === '/mcp' && options.serveHosts !== undefined) return options.serveHosts(request, response)
@@ -30,7 +30,7 @@ export function createApi(options: ApiOptions): RequestListener {
   }
 }
 
-function pathOf({ url = '/' }: IncomingMessage): string {
+function pathOfRequest({ url = '/' }: IncomingMessage): string {
   return url.split('?')[0] ?? '/'
 }
 
@@ -68,8 +68,8 @@ async function serveCommand(
   response: ServerResponse,
 ): Promise<void> {
   try {
-    const path = pathOf(request)
-    const body = await readBody(request)
+    const path = pathOfRequest(request)
+    const body = await readCommandBody(request)
     const [, panel] = /^\/api\/panels\/([a-z\d-]+)$/.exec(path) ?? []
     const result = panel === undefined ? runCommand(commands, path, body) : runPanel(panels, panel, body)
     writeJson(response, 200, await result)

@@ -41,10 +41,10 @@ type Run = (commands: Commands, body: JsonObject) => JsonObject | void | Promise
 const runs: ReadonlyMap<string, Run> = new Map<string, Run>([
   ['call', (commands, body) => ({ id: commands.startCall(parseCall(body)) })],
   ['app', async (commands, body) => ({ result: await commands.callForApp(parseCall(body)) })],
-  ['stop', ({ stopCall }, body) => confirm(stopCall(numberIn(body, 'id')), 'The call is no longer running')],
+  ['stop', ({ stopCall }, body) => confirm(stopCall(requireId(body)), 'The call is no longer running')],
   [
     'answer',
-    ({ answer }, body) => confirm(answer(numberIn(body, 'id'), parseAnswer(body)), 'The question is no longer open'),
+    ({ answer }, body) => confirm(answer(requireId(body), parseElicitAnswer(body)), 'The question is no longer open'),
   ],
   [
     'fault',
@@ -57,8 +57,8 @@ const runs: ReadonlyMap<string, Run> = new Map<string, Run>([
   ['restart', ({ restart }) => restart()],
   ['kill', ({ kill }) => kill()],
   ['complete', async ({ complete }, body) => ({ values: [...(await complete(parseCompletion(body)))] })],
-  ['task', ({ useTask }, body) => useTask(textIn(body, 'id'), body['action'] === 'cancel' ? 'cancel' : 'status')],
-  ['state', ({ openState }, body) => openState(textIn(body, 'token'))],
+  ['task', ({ useTask }, body) => useTask(requireText(body, 'id'), body['action'] === 'cancel' ? 'cancel' : 'status')],
+  ['state', ({ openState }, body) => openState(requireText(body, 'token'))],
   ['doctor', ({ examine }) => examine()],
 ])
 
@@ -72,18 +72,18 @@ export async function runCommand(commands: Commands, path: string, body: JsonObj
 function parseCall(body: JsonObject): CallRequest {
   const kind = callKinds.find((known) => known === (body['kind'] ?? 'tool'))
   if (kind === undefined) throw new ApiError(400, `kind must be one of ${callKinds.join(', ')}`)
-  return { kind, target: textIn(body, 'target'), args: objectIn(body, 'args') }
+  return { kind, target: requireText(body, 'target'), args: parseArgs(body) }
 }
 
 function parseCompletion(body: JsonObject): PageCompletion {
-  const args = Object.entries(objectIn(body, 'args')).filter((entry): entry is [string, string] => {
+  const args = Object.entries(parseArgs(body)).filter((entry): entry is [string, string] => {
     return typeof entry[1] === 'string'
   })
   return {
     kind: body['kind'] === 'prompt' ? 'prompt' : 'template',
-    target: textIn(body, 'target'),
-    name: textIn(body, 'name'),
-    value: textIn(body, 'value'),
+    target: requireText(body, 'target'),
+    name: requireText(body, 'name'),
+    value: requireText(body, 'value'),
     args: Object.fromEntries(args),
   }
 }
@@ -121,7 +121,7 @@ function parseProfile({ host, revision: wanted }: JsonObject): Profile {
 
 const actions = ['accept', 'decline', 'cancel'] as const
 
-function parseAnswer(body: JsonObject): ElicitAnswer {
+function parseElicitAnswer(body: JsonObject): ElicitAnswer {
   const action = actions.find((known) => known === body['action'])
   if (action === undefined) throw new ApiError(400, `action must be one of ${actions.join(', ')}`)
   const content = Object.entries(isJsonObject(body['content']) ? body['content'] : {}).map(([name, value]) => {
@@ -134,20 +134,19 @@ function parseAnswer(body: JsonObject): ElicitAnswer {
   return { action, content: Object.fromEntries(content) }
 }
 
-function textIn(body: JsonObject, name: string): string {
+function requireText(body: JsonObject, name: string): string {
   const value = body[name]
   if (typeof value !== 'string') throw new ApiError(400, `${name} must be a text`)
   return value
 }
 
-function numberIn(body: JsonObject, name: string): number {
-  const value = body[name]
-  if (typeof value !== 'number') throw new ApiError(400, `${name} must be a number`)
-  return value
+function requireId({ id }: JsonObject): number {
+  if (typeof id !== 'number') throw new ApiError(400, 'id must be a number')
+  return id
 }
 
-function objectIn(body: JsonObject, name: string): JsonObject {
-  const value = body[name] ?? {}
-  if (!isJsonObject(value)) throw new ApiError(400, `${name} must be an object`)
-  return value
+function parseArgs({ args }: JsonObject): JsonObject {
+  const given = args ?? {}
+  if (!isJsonObject(given)) throw new ApiError(400, 'args must be an object')
+  return given
 }

@@ -14,10 +14,10 @@ export interface Page {
 }
 
 /** Undefined in a checkout whose packages were not built. */
-export function readPage(panels: readonly Panel[] = [], path: URL = builtPage): Page | undefined {
+export function readPageFile(panels: readonly Panel[] = [], path: URL = builtPage): Page | undefined {
   if (!existsSync(path)) return undefined
   const html = addPanels(readFileSync(path, 'utf8'), panels)
-  return { html, policy: policyOf(html) }
+  return { html, policy: ownPolicyOf(html) }
 }
 
 export function writePage(page: Page | undefined, port: number, response: ServerResponse): void {
@@ -55,7 +55,7 @@ function originsAt(port: number): readonly string[] {
   return [`http://127.0.0.1:${port}`, `http://localhost:${port}`]
 }
 
-function policyOf(html: string): string {
+function ownPolicyOf(html: string): string {
   const hashesOf = (tag: 'script' | 'style'): string =>
     Array.from(html.matchAll(new RegExp(`<${tag}[^>]*>([\\s\\S]*?)</${tag}>`, 'g')), ([, text = '']) => {
       return `'sha256-${createHash('sha256').update(text).digest('base64')}'`

@@ -15,7 +15,7 @@ export class ApiError extends Error {
 }
 
 /** A command's body is an object. */
-export async function readBody(request: IncomingMessage): Promise<JsonObject> {
+export async function readCommandBody(request: IncomingMessage): Promise<JsonObject> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of request) {

@@ -30,7 +30,7 @@ export const callRows: Readonly<Record<CallKind, CallRow>> = {
   },
   prompt: {
     method: 'prompts/get',
-    run: (client, { target, args }, options) => client.getPrompt(target, toTexts(args), options),
+    run: (client, { target, args }, options) => client.getPrompt(target, toTextArguments(args), options),
   },
   resource: {
     method: 'resources/read',
@@ -38,7 +38,8 @@ export const callRows: Readonly<Record<CallKind, CallRow>> = {
   },
   template: {
     method: 'resources/read',
-    run: (client, { target, args }, options) => client.readResource(expandUriTemplate(target, toTexts(args)), options),
+    run: (client, { target, args }, options) =>
+      client.readResource(expandUriTemplate(target, toTextArguments(args)), options),
   },
   skill: {
     method: 'resources/read',
@@ -54,7 +55,7 @@ export const callRows: Readonly<Record<CallKind, CallRow>> = {
   },
 }
 
-function toTexts(args: JsonObject): Readonly<Record<string, string>> {
+function toTextArguments(args: JsonObject): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
   )

@@ -57,7 +57,7 @@ export class Calls {
         return { status: isError ? 'tool_error' : 'done', result, error: undefined }
       } catch (error) {
         const isStopped = signal.aborted && signal.reason === stopReason
-        return { status: isStopped ? 'stopped' : 'failed', result: undefined, error: describeFailure(error) }
+        return { status: isStopped ? 'stopped' : 'failed', result: undefined, error: describeCallError(error) }
       }
     })
     void ended.then((end) => this.#end(id, end))
@@ -94,7 +94,7 @@ export class Calls {
       this.#takeHostResponse(id, response)
       return response
     } catch (error) {
-      this.#end(id, { status: 'failed', result: undefined, error: describeFailure(error) })
+      this.#end(id, { status: 'failed', result: undefined, error: describeCallError(error) })
       throw error
     }
   }
@@ -213,7 +213,7 @@ function isOlder(revision: string | undefined): boolean {
   return revision !== undefined && revision !== protocolVersion
 }
 
-function describeFailure(error: unknown): string {
+function describeCallError(error: unknown): string {
   if (isClientError(error) && error.rpc !== undefined) return `${error.rpc.message} (${error.rpc.code})`
   return messageOf(error)
 }

@@ -12,11 +12,11 @@ export async function readLists(client: DevClient): Promise<ServerLists> {
   const { skills } = client
   const hasSkills = skills !== undefined && Object.hasOwn(extensions, skillsIdentifier)
   const [toolList, promptList, resourceList, templateList, skillList] = await Promise.all([
-    readList(capabilities.tools !== undefined, () => client.listTools()),
-    readList(prompts !== undefined, () => client.listPrompts()),
-    readList(resources !== undefined, () => client.listResources()),
-    readList(resources !== undefined, () => client.listResourceTemplates()),
-    readList(hasSkills, async () =>
+    readDeclaredList(capabilities.tools !== undefined, () => client.listTools()),
+    readDeclaredList(prompts !== undefined, () => client.listPrompts()),
+    readDeclaredList(resources !== undefined, () => client.listResources()),
+    readDeclaredList(resources !== undefined, () => client.listResourceTemplates()),
+    readDeclaredList(hasSkills, async () =>
       ((await skills?.list()) ?? []).map(({ uri, frontmatter: { name, description } }) => ({ uri, name, description })),
     ),
   ])
@@ -41,7 +41,7 @@ export async function readLists(client: DevClient): Promise<ServerLists> {
   }
 }
 
-async function readList<T>(isDeclared: boolean, read: () => Promise<readonly T[]>): Promise<List<T>> {
+async function readDeclaredList<T>(isDeclared: boolean, read: () => Promise<readonly T[]>): Promise<List<T>> {
   if (!isDeclared) return { items: [], problem: undefined }
   try {
     return { items: await read(), problem: undefined }

@@ -31,7 +31,7 @@ export function startAndDetect(
   })
   const process = startOwnProcess(command, (line) => {
     // The answer is no output of the author's.
-    if (line.stream === 'stdout' && isMessage(line.text)) return decide({ transport: 'stdio' })
+    if (line.stream === 'stdout' && isRpcMessage(line.text)) return decide({ transport: 'stdio' })
     onLine(line)
     const url = findUrl(line.text)
     if (url !== undefined && line.stream === 'stdout') decide({ transport: 'http', url })
@@ -47,7 +47,7 @@ export function startAndDetect(
   return { process, detected: decided.finally(() => timer.abort()) }
 }
 
-function isMessage(text: string): boolean {
+function isRpcMessage(text: string): boolean {
   return parseJsonObject(text)?.['jsonrpc'] === '2.0'
 }
 

@@ -46,11 +46,11 @@ export function alterRequest(request: JsonObject, kind: FaultKind | undefined): 
 
 /** Says whether the response to a request that was sent again is the one to the first. Their states are never equal. */
 export function noteOfCopy(first: string, copy: string): string {
-  const isSame = contentOf(first) === contentOf(copy)
+  const isSame = contentWithoutState(first) === contentWithoutState(copy)
   return `the response to the copy, ${isSame ? 'the same as' : 'another one than'} the first; the client never sees it`
 }
 
-function contentOf(text: string): string {
+function contentWithoutState(text: string): string {
   const { result, error } = parseJsonObject(text) ?? {}
   const content = isJsonObject(result) ? { ...result, requestState: null } : error
   return JSON.stringify(content)

@@ -5,7 +5,7 @@ import type { FetchFunction } from '@x/transport-http/client'
 import type { HttpHead } from '../events.ts'
 import { protocolVersion } from '@x/schema'
 import { type ArmedFault, alterRequest, noteOfCopy } from './fault.ts'
-import { readMessages } from './read-messages.ts'
+import { splitResponse } from './split-response.ts'
 import { type HttpRequest, sendHttp } from './send-http.ts'
 import { noteOfRequest } from './streams.ts'
 import type { Wire } from './wire.ts'
@@ -44,12 +44,12 @@ export function createWireFetch(wire: Wire, server: FetchServer): FetchFunction 
     const request: HttpRequest = {
       url: instance?.url.href ?? url,
       method,
-      headers: { ...given, 'accept-encoding': 'identity', ...headersOf(fault, server) },
+      headers: { ...given, 'accept-encoding': 'identity', ...otherUserHeaders(fault, server) },
       body: altered === message ? body : JSON.stringify(altered),
       signal,
     }
     const wireRequest: WireRequest = { request, message, callId, fault, pid: instance?.pid }
-    recordRequest(wire, wireRequest, noteOfRequest(fault))
+    recordHttpRequest(wire, wireRequest, noteOfRequest(fault))
     const { response, written } = sendHttp(request)
     if (fault?.kind === 'kill') await killDuring(written, instance)
     return toResponse(await response, (incoming) => passMessages(wire, wireRequest, incoming))
@@ -71,7 +71,10 @@ async function killDuring(written: Promise<void>, instance: Instance | undefined
   throw lostError('the process was killed')
 }
 
-function headersOf(fault: ArmedFault | undefined, { otherToken }: FetchServer): Readonly<Record<string, string>> {
+function otherUserHeaders(
+  fault: ArmedFault | undefined,
+  { otherToken }: FetchServer,
+): Readonly<Record<string, string>> {
   return fault?.kind === 'user' && otherToken !== undefined ? { authorization: `Bearer ${otherToken}` } : {}
 }
 
@@ -100,15 +103,19 @@ async function* passMessages(
 ): AsyncGenerator<Uint8Array> {
   let http: HttpHead | undefined = headOf(incoming)
   try {
-    for await (const { raw, text } of readMessages(incoming)) {
+    for await (const { raw, text } of splitResponse(incoming)) {
       const isLast = text !== undefined && isResponseTo(wireRequest, text)
       if (text !== undefined)
-        recordResponse(wire, wireRequest, { text, http, note: isLast ? noteOfResponse(wireRequest.fault) : undefined })
+        recordHttpResponse(wire, wireRequest, {
+          text,
+          http,
+          note: isLast ? noteOfResponse(wireRequest.fault) : undefined,
+        })
       http = text === undefined ? http : undefined
       if (isLast) await meetFault(wire, wireRequest, text)
       yield raw
     }
-    if (http !== undefined) recordResponse(wire, wireRequest, { text: '', http, note: undefined })
+    if (http !== undefined) recordHttpResponse(wire, wireRequest, { text: '', http, note: undefined })
   } finally {
     incoming.destroy()
   }
@@ -133,13 +140,13 @@ async function meetFault(wire: Wire, wireRequest: WireRequest, text: string): Pr
 
 /** The copy's response ends at a question, because the client does not know of the copy. */
 async function sendCopy(wire: Wire, wireRequest: WireRequest, first: string): Promise<void> {
-  recordRequest(wire, wireRequest, 'the same request again')
+  recordHttpRequest(wire, wireRequest, 'the same request again')
   const incoming = await sendHttp(wireRequest.request).response
   let http: HttpHead | undefined = headOf(incoming)
   try {
-    for await (const { text } of readMessages(incoming)) {
+    for await (const { text } of splitResponse(incoming)) {
       if (text === undefined) continue
-      recordResponse(wire, wireRequest, { text, http, note: noteOfCopy(first, text) })
+      recordHttpResponse(wire, wireRequest, { text, http, note: noteOfCopy(first, text) })
       http = undefined
       if ('id' in (parseJsonObject(text) ?? {})) return
     }
@@ -160,12 +167,12 @@ function headOf({ statusCode, headers }: IncomingMessage): HttpHead {
   return { url: undefined, method: undefined, status: statusCode, headers: withoutSecrets(headers) }
 }
 
-function recordRequest(wire: Wire, { request, callId, pid }: WireRequest, note: string | undefined): void {
+function recordHttpRequest(wire: Wire, { request, callId, pid }: WireRequest, note: string | undefined): void {
   const http = { url: request.url, method: request.method, status: undefined, headers: withoutSecrets(request.headers) }
   wire.record({ callId, direction: 'sent', transport: 'http', pid, text: request.body ?? '', http, note })
 }
 
-function recordResponse(
+function recordHttpResponse(
   wire: Wire,
   { callId, pid }: WireRequest,
   {

@@ -12,13 +12,13 @@ export function readEntries(draft: Draft): FieldReading {
     .filter(({ name, value }) => name !== '' || value !== '')
   if (rows.length === 0) return 'empty'
   const names = rows.map(({ name }) => name)
-  const issue = issueOf(rows, names)
+  const issue = entriesIssue(rows, names)
   return issue === undefined
     ? { value: Object.fromEntries(rows.map(({ name, value }) => [name, entryValue(value)])) }
     : { issue }
 }
 
-function issueOf(rows: ReturnType<typeof entriesOf>, names: readonly string[]): string | undefined {
+function entriesIssue(rows: ReturnType<typeof entriesOf>, names: readonly string[]): string | undefined {
   const nameless = rows.find(({ name }) => name === '')
   if (nameless !== undefined) return `Name the field that is to be "${nameless.value}".`
   const twice = names.find((name, index) => names.indexOf(name) !== index)

@@ -29,7 +29,7 @@ function readKind(kind: Field['kind'], draft: Draft): FieldReading {
     case 'entries':
       return readEntries(draft)
     default:
-      return readJson(textOf(draft).trim())
+      return readJsonText(textOf(draft).trim())
   }
 }
 
@@ -82,7 +82,7 @@ function chosenInOrder({ options }: ChoicesKind, chosen: readonly string[]): str
   return options.map(({ value }) => value).filter((value) => chosen.includes(value))
 }
 
-function readJson(text: string): FieldReading {
+function readJsonText(text: string): FieldReading {
   if (text === '') return 'empty'
   try {
     const value: JsonValue = JSON.parse(text)

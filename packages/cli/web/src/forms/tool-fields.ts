@@ -11,7 +11,7 @@ export function toolFields(inputSchema: JsonObject): readonly Field[] {
   const required = new Set(listIn(inputSchema, 'required'))
   return Object.entries(properties).map(([name, property]) => {
     const schema = isJsonObject(property) ? property : {}
-    const kind = kindOf(schema)
+    const kind = kindOfSchema(schema)
     return {
       name,
       label: textIn(schema, 'title') ?? labelFromName(name),
@@ -23,7 +23,7 @@ export function toolFields(inputSchema: JsonObject): readonly Field[] {
   })
 }
 
-function kindOf(schema: JsonObject): FieldKind {
+function kindOfSchema(schema: JsonObject): FieldKind {
   const options = optionsOf(schema)
   if (options !== undefined) return { type: 'choice', options }
   switch (schema['type']) {
@@ -42,7 +42,7 @@ function kindOf(schema: JsonObject): FieldKind {
     case 'array':
       return listKind(schema)
     case 'object':
-      return isRecord(schema) ? { type: 'entries' } : { type: 'json' }
+      return isEntriesSchema(schema) ? { type: 'entries' } : { type: 'json' }
     default:
       return { type: 'json' }
   }
@@ -56,7 +56,7 @@ function listKind(schema: JsonObject): FieldKind {
 }
 
 /** Returns true if an object has arbitrary keys, and values that fit into one line. */
-function isRecord(schema: JsonObject): boolean {
+function isEntriesSchema(schema: JsonObject): boolean {
   const values = objectIn(schema, 'additionalProperties')
   if (values === undefined || objectIn(schema, 'properties') !== undefined) return false
   const choices = values['anyOf']

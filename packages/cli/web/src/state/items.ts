@@ -32,7 +32,7 @@ export function groupItems(lists: ServerLists): readonly ItemGroup[] {
       title: 'Tools',
       problem: tools.problem,
       items: tools.items.map((tool) => ({
-        ...describe('tool', tool.name, tool),
+        ...toItem('tool', tool.name, tool),
         fields: isJsonObject(tool.inputSchema) ? toolFields(tool.inputSchema) : [],
         tool,
         warnings: warnings.filter((one) => one.tool === tool.name).map(({ message }) => message),
@@ -42,7 +42,7 @@ export function groupItems(lists: ServerLists): readonly ItemGroup[] {
       title: 'Prompts',
       problem: prompts.problem,
       items: prompts.items.map((prompt) => ({
-        ...describe('prompt', prompt.name, prompt),
+        ...toItem('prompt', prompt.name, prompt),
         fields: (prompt.arguments ?? []).map(({ name, description, required = false }) =>
           textField(name, { description, required }),
         ),
@@ -52,9 +52,9 @@ export function groupItems(lists: ServerLists): readonly ItemGroup[] {
       title: 'Resources',
       problem: resources.problem ?? templates.problem,
       items: [
-        ...resources.items.map((resource) => describe('resource', resource.uri, resource)),
+        ...resources.items.map((resource) => toItem('resource', resource.uri, resource)),
         ...templates.items.map((template) => ({
-          ...describe('template', template.uriTemplate, template),
+          ...toItem('template', template.uriTemplate, template),
           fields: Array.from(template.uriTemplate.matchAll(/\{[+#./;?&]?([^}*]+)\*?\}/g), ([, name = '']) =>
             textField(name, { required: true }),
           ),
@@ -64,13 +64,13 @@ export function groupItems(lists: ServerLists): readonly ItemGroup[] {
     {
       title: 'Skills',
       problem: skills.problem,
-      items: skills.items.map((skill) => describe('skill', skill.uri, skill)),
+      items: skills.items.map((skill) => toItem('skill', skill.uri, skill)),
     },
   ]
   return groups.filter(({ title, items, problem }) => title === 'Tools' || items.length > 0 || problem !== undefined)
 }
 
-function describe(
+function toItem(
   kind: CallKind,
   target: string,
   { name, title, description }: Pick<Tool, 'name' | 'title' | 'description'>,

@@ -93,7 +93,7 @@ export function createSession(api: Api): Session {
     },
     sendToPanel: (name, body) => api.post(`panels/${name}`, body),
     command,
-    connect: () => connect(api, state),
+    connect: () => keepConnected(api, state),
   }
 }
 
@@ -117,7 +117,7 @@ function createPicked(
   })
 }
 
-async function connect(api: Api, state: DevState): Promise<void> {
+async function keepConnected(api: Api, state: DevState): Promise<void> {
   for (;;) {
     let isFirst = true
     const end = await api

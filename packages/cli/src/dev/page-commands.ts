@@ -19,7 +19,7 @@ interface CommandParts {
   readonly signal: AbortSignal
 }
 
-export function createCommands({ log, target, calls, page, env, http, signal }: CommandParts): Commands {
+export function createPageCommands({ log, target, calls, page, env, http, signal }: CommandParts): Commands {
   const doctor = new Doctor(log, target, { http, signal })
   return {
     startCall: (request) => {

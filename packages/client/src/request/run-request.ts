@@ -37,7 +37,7 @@ export interface RunningCall {
  * messages are ignored. Progress does not restart the timer, of which a request has one: it checks the limits when it
  * fires.
  */
-export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<RpcResponse> {
+export function runRequest(exchange: Exchange, runningCall: RunningCall): Promise<RpcResponse> {
   const { request, options, timeoutMs, maxTotalMs, clock } = runningCall
   return new Promise((resolve, reject) => {
     if (options.signal?.aborted) return reject(options.signal.reason)

@@ -7,7 +7,7 @@ const maxPartLength = 16 * 1024 * 1024
  * Splits a response into its messages: one of JSON, or the events of a stream. The parts together are the whole body.
  * Each has its bytes, and the message in them if there is one.
  */
-export async function* readMessages(
+export async function* splitResponse(
   incoming: IncomingMessage,
 ): AsyncGenerator<{ readonly raw: Uint8Array; readonly text: string | undefined }> {
   const isStream = /^text\/event-stream\b/i.test(incoming.headers['content-type'] ?? '')
