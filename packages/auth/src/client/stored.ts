@@ -7,9 +7,9 @@ import type { AuthStore } from './store.ts'
 export interface StoredToken {
   readonly access: string
   readonly refresh?: string | undefined
-  /** Milliseconds since 1970. Undefined if the server gave no lifetime. */
-  readonly expiresAt?: number | undefined
-  /** When the token is renewed, before it expires, in milliseconds since 1970. */
+  /**
+   * When the token is renewed, before it expires, in milliseconds since 1970. Undefined if the server gave no lifetime.
+   */
   readonly renewAt?: number | undefined
   /** Scopes that were requested. The server may have granted fewer. */
   readonly requested: readonly string[]
@@ -89,14 +89,13 @@ const toOptionalTime = (value: unknown): number | undefined => (Number.isFinite(
 
 const tokenRecordKind: RecordKind<StoredToken> = {
   name: 'token',
-  parse: ({ access, refresh, expiresAt, renewAt, requested, clientId, client, thumbprint }) =>
+  parse: ({ access, refresh, renewAt, requested, clientId, client, thumbprint }) =>
     isNonEmptyText(access) && isNonEmptyText(clientId)
       ? {
           access,
           clientId,
           client: toOptionalClient(client),
           refresh: readOptionalText(refresh),
-          expiresAt: toOptionalTime(expiresAt),
           renewAt: toOptionalTime(renewAt),
           requested: stringsOf(requested) ?? [],
           thumbprint: readOptionalText(thumbprint),

@@ -22,16 +22,13 @@ const refreshBeforeExpiryMs = 30_000
 
 export function toStoredToken(grant: TokenGrant, now: number): Omit<StoredToken, 'requested' | 'clientId'> {
   const { accessToken, refreshToken, thumbprint } = grant
-  return { access: accessToken, refresh: refreshToken, thumbprint, ...computeExpiryTimes(grant, now) }
+  return { access: accessToken, refresh: refreshToken, thumbprint, renewAt: computeRenewalTime(grant, now) }
 }
 
-function computeExpiryTimes(
-  { expiresInMs: lifetimeMs }: TokenGrant,
-  now: number,
-): Pick<StoredToken, 'expiresAt' | 'renewAt'> {
-  if (lifetimeMs === undefined) return { expiresAt: undefined, renewAt: undefined }
+function computeRenewalTime({ expiresInMs: lifetimeMs }: TokenGrant, now: number): number | undefined {
+  if (lifetimeMs === undefined) return undefined
   // With less than a minute to live, a token is renewed at half of that.
-  return { expiresAt: now + lifetimeMs, renewAt: now + Math.max(lifetimeMs - refreshBeforeExpiryMs, lifetimeMs / 2) }
+  return now + Math.max(lifetimeMs - refreshBeforeExpiryMs, lifetimeMs / 2)
 }
 
 export interface CodeExchange extends AuthenticatedClient {

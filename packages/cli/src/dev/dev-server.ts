@@ -37,7 +37,8 @@ export async function serveDev(options: ServeDevOptions): Promise<DevServer> {
 
 /** Starts a server, and serves its page and hosts on this machine. */
 export async function openDevServer(options: DevServerOptions): Promise<OpenDevServer> {
-  const page = readPageFile(options.panels, options.page)
+  const { panels = [] } = options
+  const page = readPageFile(panels, options.page)
   const token = randomBytes(24).toString('base64url')
   const httpServer = await listenLocally(options.port)
   const { port } = httpServer.address() as AddressInfo
@@ -46,7 +47,6 @@ export async function openDevServer(options: DevServerOptions): Promise<OpenDevS
     throw error
   })
   const { log, commands } = session
-  const { panels = [] } = options
   // Loaded while the server starts.
   const hosts = options.hosts === false ? undefined : (await import('./serve-hosts.ts')).serveHosts(session)
   const hostUrl = hosts && `http://127.0.0.1:${port}/mcp`

@@ -1,21 +1,17 @@
 import type { DevEvent, StampedEvent } from './events.ts'
 
-const eventBounds = { events: 5000, characters: 64 * 1024 * 1024 } as const
+const maxEvents = 5000
+const maxCharacters = 64 * 1024 * 1024
 
 /**
  * Keeps the last events of the command. Of an event that replaces an earlier one, such as a new state of the server,
  * only the latest is kept. So a page that connects late gets the whole state, and the messages that fit the bounds.
  */
 export class EventLog {
-  readonly #bounds: { readonly events: number; readonly characters: number }
   readonly #events = new Map<string, { readonly event: StampedEvent; readonly length: number }>()
   readonly #listeners = new Set<(event: StampedEvent) => void>()
   #seq = 0
   #length = 0
-
-  constructor(bounds: { readonly events: number; readonly characters: number } = eventBounds) {
-    this.#bounds = bounds
-  }
 
   append(event: DevEvent): void {
     this.#seq += 1
@@ -51,7 +47,7 @@ export class EventLog {
 
   #evict(): void {
     for (const [key, { event }] of this.#events) {
-      if (this.#events.size <= this.#bounds.events && this.#length <= this.#bounds.characters) return
+      if (this.#events.size <= maxEvents && this.#length <= maxCharacters) return
       if (!isPageState(event)) this.#remove(key)
     }
   }

@@ -13,7 +13,6 @@ export type CreateCall = <M extends MultiRoundMethod>(
 ) => Promise<MultiRoundCall<M>>
 
 interface CallFactory {
-  readonly toolCalls: ToolCallFactory
   readonly createCall: CreateCall
   /** For prompts and resources, which only read and may be repeated. */
   readonly createReadCall: <M extends MultiRoundMethod>(
@@ -42,7 +41,6 @@ export function createCallFactory(sendOnce: SendOnce, toolCalls: ToolCallFactory
     'resources/read': async (params, options) => createReadCall('resources/read', params, options),
   }
   return {
-    toolCalls,
     createReadCall,
     createCall: (method, params, options) => callCreatorsByMethod[method](params, options),
   }

@@ -9,7 +9,7 @@ export const maxConcurrentCalls = 1000
 export type BeginCall = (start: () => void) => () => void
 
 /** Lets calls begin in the order of their arrival. */
-export function createCallLimiter(max: number = maxConcurrentCalls): BeginCall {
+export function createCallLimiter(): BeginCall {
   let runningCount = 0
   const waiting = new Set<() => void>()
   return (start) => {
@@ -19,7 +19,7 @@ export function createCallLimiter(max: number = maxConcurrentCalls): BeginCall {
       runningCount += 1
       start()
     }
-    if (runningCount < max) run()
+    if (runningCount < maxConcurrentCalls) run()
     else waiting.add(run)
     return () => {
       if (waiting.delete(run) || !isRunning) return

@@ -14,7 +14,7 @@ export interface Page {
 }
 
 /** Undefined in a checkout whose packages were not built. */
-export function readPageFile(panels: readonly Panel[] = [], path: URL = builtPage): Page | undefined {
+export function readPageFile(panels: readonly Panel[], path: URL = builtPage): Page | undefined {
   if (!existsSync(path)) return undefined
   const html = addPanels(readFileSync(path, 'utf8'), panels)
   return { html, policy: ownPolicyOf(html) }
