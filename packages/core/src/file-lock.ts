@@ -4,6 +4,7 @@ import { readFile, rm, stat, utimes } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseJsonObject } from './json.ts'
+import { codeOf } from './thrown.ts'
 
 const touchIntervalMs = 5000
 const pollIntervalMs = 50
@@ -72,7 +73,7 @@ function createLockFile(path: string, id: string): boolean {
     writeFileSync(path, JSON.stringify(owner), { flag: 'wx', mode: 0o600 })
     return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    if (codeOf(error) === 'EEXIST') return false
     throw error
   }
 }
@@ -111,7 +112,7 @@ async function readLock(path: string): Promise<LockFile | undefined> {
     const { mtimeMs: touchedMs } = await stat(path)
     return { owner: parseOwner(await readFile(path, 'utf8')), touchedMs }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }
@@ -145,7 +146,7 @@ function isPidInUse(pid: number): boolean {
     return true
   } catch (error) {
     // EPERM: the process exists and belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return codeOf(error) === 'EPERM'
   }
 }
 

@@ -1,3 +1,5 @@
+import { codeOf } from './thrown.ts'
+
 /**
  * Loads an optional package. If it is missing, rejects with an error that says what needs it, has the command to
  * install it, and the code of Node for a missing module. That error has neither frames nor a cause: its message says
@@ -22,7 +24,7 @@ const missingModuleCode = 'ERR_MODULE_NOT_FOUND'
 
 /** True for an error that only installing a package can mend, and no later call. */
 export function isMissingModuleError(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && error.code === missingModuleCode
+  return codeOf(error) === missingModuleCode
 }
 
 /** False if only a dependency of the package is missing. */

@@ -66,7 +66,6 @@ export {
   type LogContext,
   type LogLevel,
   type LogRecord,
-  messageOf,
 } from './log.ts'
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
 export { importPeerDependency, isMissingModuleError } from './import-peer-dependency.ts'
@@ -98,6 +97,7 @@ export {
 export { escapeCharacter, formatCount, quoteText } from './quote-text.ts'
 export { type DurationUnit, formatDuration, formatRetryAfter, parseDuration } from './duration.ts'
 export { isThisMachine } from './this-machine.ts'
+export { codeOf, messageOf } from './thrown.ts'
 export { isUnavailable } from './unavailable.ts'
 export {
   type AbortScope,

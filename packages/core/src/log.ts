@@ -73,11 +73,6 @@ export function keepProcessWithoutStderr(): void {
   globalThis.process?.stderr?.on?.('error', () => {})
 }
 
-/** The message of an error, or another thrown value as a text. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
 const maxLineLength = 2000
 const maxCauses = 3
 

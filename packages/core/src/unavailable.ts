@@ -1,3 +1,5 @@
+import { codeOf } from './thrown.ts'
+
 /** Classes of these packages say with them that a store, bus, issuer or engine cannot be reached. */
 const unavailableCodes: ReadonlySet<unknown> = new Set(['unavailable', 'issuer_unavailable'])
 
@@ -17,7 +19,7 @@ const maxCauses = 8
 export function isUnavailable(error: unknown): boolean {
   let candidate = error
   for (let depth = 0; depth < maxCauses && candidate instanceof Error; depth++) {
-    if (errorNames.has(candidate.name) && 'code' in candidate && unavailableCodes.has(candidate.code)) return true
+    if (errorNames.has(candidate.name) && unavailableCodes.has(codeOf(candidate))) return true
     candidate = candidate.cause
   }
   return false

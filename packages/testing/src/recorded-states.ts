@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type MultiRoundMethod, type InputAnswers, isClientError, type PendingCall, type Round } from '@x/client'
-import { isJsonObject, type JsonObject, type JsonValue, messageOf } from '@x/core'
+import { codeOf, isJsonObject, type JsonObject, type JsonValue, messageOf } from '@x/core'
 import type { Principal, Server } from '@x/exchange'
 import { createAnswerRegistry, type AnswerRegistry, type Answers, splitKey } from './answers.ts'
 import { findFirstDifference } from './stop-at-every-step.ts'
@@ -128,7 +128,7 @@ async function readRecording(path: string): Promise<Recording | undefined> {
   try {
     text = await readFile(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
   const createRecordingError = (reason: string, cause?: unknown): TestingError =>

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { codeOf } from '@x/core'
 import { type LockLimits, lockFile, pauseForLock } from '@x/core/node'
 import type { AuthStore } from '../client/store.ts'
 
@@ -56,7 +57,7 @@ async function readTextFile(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    if (isMissingFile(error)) return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }
@@ -80,8 +81,4 @@ async function replaceFile(path: string, text: string): Promise<void> {
     await rm(temporaryFile, { force: true })
     throw error
   }
-}
-
-function isMissingFile(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { codeOf } from '@x/core'
 import { CliError } from '../cli-error.ts'
 import { createApiListener } from './api/api.ts'
 import { readPageFile } from './api/page.ts'
@@ -81,7 +82,7 @@ async function listenLocally(givenPort: number | undefined): Promise<Server> {
       })
       return server
     } catch (error) {
-      const isUsed = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+      const isUsed = codeOf(error) === 'EADDRINUSE'
       if (isUsed && givenPort !== undefined)
         throw new CliError('failure', `127.0.0.1:${port} is in use: stop what listens there, or give another port`)
       if (!isUsed || port >= defaultPort + portCount) throw error

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { messageOf } from '@x/core'
+import { codeOf, messageOf } from '@x/core'
 import type { Server } from '@x/exchange'
 import { CliError } from '../cli-error.ts'
 
@@ -19,7 +19,7 @@ async function importModule(path: string): Promise<object> {
     const exported: unknown = await import(/* @vite-ignore */ pathToFileURL(resolve(path)).href)
     return Object(exported)
   } catch (cause) {
-    const isTypeScript = cause instanceof Error && 'code' in cause && cause.code === 'ERR_UNKNOWN_FILE_EXTENSION'
+    const isTypeScript = codeOf(cause) === 'ERR_UNKNOWN_FILE_EXTENSION'
     const remedy = isTypeScript ? ': this version of Node runs no TypeScript, so give the built module' : ''
     throw new CliError('usage', `${path} cannot be imported${remedy}: ${messageOf(cause)}`, { cause })
   }

@@ -1,4 +1,4 @@
-import { type Clock, maxTimerMs, Cancellation, messageOf, onCancel, offCancel, withSignalOf } from '@x/core'
+import { type Clock, codeOf, maxTimerMs, Cancellation, messageOf, onCancel, offCancel, withSignalOf } from '@x/core'
 import {
   type Call,
   type CallContext,
@@ -78,7 +78,7 @@ export function runRequest(exchange: Exchange, runningCall: RunningCall): Promis
     const onFailure = (cause: unknown): void => {
       if (hasEnded) return
       closeCall()
-      const code = isUnsupportedVersion(cause) ? 'unsupported_version' : 'transport'
+      const code = codeOf(cause) === 'unsupported_version' ? 'unsupported_version' : 'transport'
       reject(new ClientError(code, messageOf(cause), { ...runningCall.getErrorContext(), cause }))
     }
     if (options.signal) onCancel(options.signal, rejectCall)
@@ -103,10 +103,6 @@ function createCallContext({ headerParams, mcpName, context }: RunningCall): Cal
   if (headerParams !== undefined) call = withContext(call, headerParamsKey, headerParams)
   if (mcpName !== undefined) call = withHeader(call, 'Mcp-Name', mcpName)
   return call.context
-}
-
-function isUnsupportedVersion(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === 'unsupported_version'
 }
 
 function callTimeoutError(call: RunningCall, elapsedMs: number): ClientError {

@@ -10,7 +10,7 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api'
-import { isCancelled } from '@x/core'
+import { codeOf, isCancelled } from '@x/core'
 import type { Call, Exchange } from '@x/exchange'
 import { protocolVersion, type RpcRequest, type RpcResponse } from '@x/schema'
 import {
@@ -168,9 +168,7 @@ function callOutcomeOf(response: RpcResponse): Outcome {
 function errorTypeOf(error: unknown, isCancelled: boolean): string {
   if (isUnanswered(error)) return errorTypeOf(error.cause, false)
   if (isClientError(error)) return error.rpc === undefined ? error.code : String(error.rpc.code)
-  if (isCancelled) return 'cancelled'
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? code : '_OTHER'
+  return isCancelled ? 'cancelled' : (codeOf(error) ?? '_OTHER')
 }
 
 /** Ends a span. Its tool's name may have become known since it began. */

@@ -1,4 +1,5 @@
 import {
+  codeOf,
   errorRecord,
   isThisMachine,
   type Log,
@@ -215,10 +216,6 @@ function describeCall(view: RequestView): LogContext {
   const request = describeRequest(view)
   const [method, name] = [view.header('mcp-method'), view.header('mcp-name')]
   return method === undefined ? request : { method, name: name ?? request.name }
-}
-
-function codeOf(err: unknown): string | undefined {
-  return err instanceof Error && 'code' in err && typeof err.code === 'string' ? err.code : undefined
 }
 
 function withoutQuery(url: string): string {

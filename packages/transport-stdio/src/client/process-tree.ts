@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn as nodeSpawn } from 'node:child_process'
 import process from 'node:process'
-import { type Clock, sleep } from '@x/core'
+import { type Clock, codeOf, sleep } from '@x/core'
 import type { Spawn } from './spawner.ts'
 
 /** SIGTERM lets the process finish its work, SIGKILL does not. */
@@ -60,7 +60,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
     return process.kill(-pid, signal)
   } catch (error) {
     // The group exists, but its program has changed its user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return codeOf(error) === 'EPERM'
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import { callListener, type Clock, messageOf, settlesWithin } from '@x/core'
+import { callListener, type Clock, codeOf, messageOf, settlesWithin } from '@x/core'
 import type { StreamPair } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
 import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './options.ts'
@@ -149,7 +149,7 @@ function spawnChild(options: StdioConnectOptions, { spawn, limitation }: Spawner
 }
 
 function describeSpawnFailure(command: string, cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  const code = codeOf(cause)
   if (code === 'ENOENT') return `${command} cannot be started: the program or the working directory does not exist`
   if (code === 'EACCES') return `${command} cannot be started: it is not executable`
   return `${command} cannot be started: ${messageOf(cause)}`

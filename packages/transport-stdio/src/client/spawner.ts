@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
+import { isMissingModuleError } from '@x/core'
 
 export type Spawn = (command: string, args: string[], options: SpawnOptions) => ChildProcess
 
@@ -29,7 +30,6 @@ export async function selectSpawner(
 }
 
 function isPackageMissing(error: unknown): boolean {
-  if (!(error instanceof Error) || !('code' in error)) return false
   // If `cross-spawn` is there and one of its dependencies is not, the error names another package.
-  return error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes("'cross-spawn'")
+  return isMissingModuleError(error) && error.message.includes("'cross-spawn'")
 }
