@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { parseJsonObject } from '@x/core'
 import { type KeyLine, sealedState } from '@x/state-codec'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
@@ -108,11 +109,7 @@ async function keyIdOf({ input }: KeyLine): Promise<string> {
 /** Reads the header of a token without verifying it. */
 function tokenKeyIdOf(token: string): string {
   const [header = ''] = token.split('.', 1)
-  try {
-    const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString('utf8'))
-    if (typeof kid === 'string') return kid
-  } catch {
-    // Reported below, as for a header without a key.
-  }
+  const { kid } = parseJsonObject(Buffer.from(header, 'base64url').toString('utf8')) ?? {}
+  if (typeof kid === 'string') return kid
   throw new CliError('usage', 'The token names no key: it is not a sealed token, or it was cut off')
 }

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import { type JsonObject, type JsonValue, parseJsonObject } from '@x/core'
 import type { RefObject, VNode } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { FormFields, focusFirstIssue } from '../inputs/form-fields.tsx'
@@ -33,7 +33,7 @@ function ArgumentsForm({ picked, session }: { readonly picked: ItemForm; readonl
   const panel = useRef<HTMLFormElement>(null)
   useCallKey(panel)
   const submit = (element: HTMLFormElement): void => {
-    const args = json.value === undefined ? toArguments(form.read()) : parseArguments(json.value)
+    const args = json.value === undefined ? toArguments(form.read()) : parseJsonObject(json.value)
     issue.value =
       args === undefined && json.value !== undefined ? 'Write an object of JSON, such as {"id": 17}.' : undefined
     if (args !== undefined) void session.call({ kind, target, args })
@@ -156,13 +156,4 @@ function toArguments(values: ReadonlyMap<string, JsonValue | undefined> | undefi
   return Object.fromEntries(
     [...values].flatMap(([name, value]): [string, JsonValue][] => (value === undefined ? [] : [[name, value]])),
   )
-}
-
-function parseArguments(text: string): JsonObject | undefined {
-  try {
-    const value: JsonValue = JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

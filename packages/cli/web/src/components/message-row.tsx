@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '@x/schema'
+import { isJsonObject, type JsonValue, parseJson } from '@x/core'
 import type { VNode } from 'preact'
 import { type MessageView, maxTextLength } from '../../../src/dev/events.ts'
 import type { Session } from '../state/session.ts'
@@ -15,7 +15,7 @@ interface MessageRowProps {
 /** Shows a message in one line, and as JSON when it is opened. */
 export function MessageRow({ session, message, afterMs }: MessageRowProps): VNode {
   const { pid, http, note, text } = message
-  const json = parse(text)
+  const json = parseJson(text)
   const token = readState(text)
   return (
     <li class={`message hue-${(pid ?? 0) % 6}`}>
@@ -62,7 +62,7 @@ function titleOf(json: JsonValue | undefined, { http, text }: MessageView): stri
 
 /** Returns the state that a question hands out, or that its answer brings back. */
 export function readState(text: string): string | undefined {
-  const json = parse(text)
+  const json = parseJson(text)
   if (!isJsonObject(json)) return undefined
   const holder = json['params'] ?? json['result']
   const state = isJsonObject(holder) ? holder['requestState'] : undefined
@@ -72,12 +72,4 @@ export function readState(text: string): string | undefined {
 function headText({ method, status, headers }: NonNullable<MessageView['http']>): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   return [method ?? `HTTP ${status}`, ...lines].join('\n')
-}
-
-function parse(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,5 @@
 import { readForm } from '@x/client/forms'
+import { parseJson } from '@x/core'
 import type { JsonValue, PrimitiveSchemaDefinition } from '@x/schema'
 import { type ChoicesKind, chosenOf, type Draft, type Field, type FieldKind, textOf } from './field.ts'
 import type { FieldReading } from './field-reading.ts'
@@ -84,10 +85,6 @@ function chosenInOrder({ options }: ChoicesKind, chosen: readonly string[]): str
 
 function readJsonText(text: string): FieldReading {
   if (text === '') return 'empty'
-  try {
-    const value: JsonValue = JSON.parse(text)
-    return { value }
-  } catch {
-    return { issue: 'Write this as JSON, such as ["a", 1] or {"name": "value"}.' }
-  }
+  const value = parseJson(text)
+  return value === undefined ? { issue: 'Write this as JSON, such as ["a", 1] or {"name": "value"}.' } : { value }
 }

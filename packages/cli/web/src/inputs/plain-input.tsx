@@ -2,17 +2,21 @@ import type { TargetedInputEvent, VNode } from 'preact'
 import { type NumberKind, type TextKind, textOf } from '../forms/field.ts'
 import type { Completions, InputProps } from './input-props.ts'
 
-/** Shows an input for a line of text, a date, a time or an address. */
-export function TextInput({ kind, ...props }: InputProps & { readonly kind: TextKind }): VNode {
-  const { id, field, draft, describedBy, isInvalid, completions, onDraft } = props
-  const attributes = {
+function attributesOf({ id, field, draft, describedBy, isInvalid, onDraft }: InputProps) {
+  return {
     id,
     value: textOf(draft),
     'aria-describedby': describedBy,
     'aria-invalid': isInvalid,
     'aria-required': field.required,
-    onInput: (event: TargetedInputEvent<HTMLInputElement>) => onDraft(event.currentTarget.value),
+    onInput: (event: TargetedInputEvent<HTMLInputElement | HTMLTextAreaElement>) => onDraft(event.currentTarget.value),
   }
+}
+
+/** Shows an input for a line of text, a date, a time or an address. */
+export function TextInput({ kind, ...props }: InputProps & { readonly kind: TextKind }): VNode {
+  const attributes = attributesOf(props)
+  const { completions } = props
   switch (kind.format) {
     case 'date':
       return <input type="date" {...attributes} />
@@ -26,24 +30,20 @@ export function TextInput({ kind, ...props }: InputProps & { readonly kind: Text
       return completions === undefined ? (
         <input type="text" autocomplete="off" {...attributes} />
       ) : (
-        <CompletedInput {...props} attributes={attributes} completions={completions} />
+        <CompletedInput {...props} completions={completions} />
       )
   }
 }
 
-interface CompletedInputProps extends InputProps {
-  readonly attributes: object
-  readonly completions: Completions
-}
-
 /** Shows an input with the values that the server suggests for what is typed. */
-function CompletedInput({ id, field, draft, attributes, completions, onDraft }: CompletedInputProps): VNode {
+function CompletedInput(props: InputProps & { readonly completions: Completions }): VNode {
+  const { id, field, draft, completions, onDraft } = props
   return (
     <>
       <input
         type="text"
         autocomplete="off"
-        {...attributes}
+        {...attributesOf(props)}
         list={`${id}-values`}
         onFocus={() => completions.request(field.name, textOf(draft))}
         onInput={({ currentTarget: { value } }) => {
@@ -62,19 +62,8 @@ function CompletedInput({ id, field, draft, attributes, completions, onDraft }: 
 
 /** Shows an input for a number. It is a text input, because number inputs hide text that is not a number. */
 export function NumberInput({ kind, ...props }: InputProps & { readonly kind: NumberKind }): VNode {
-  const { id, field, draft, describedBy, isInvalid, onDraft } = props
   return (
-    <input
-      id={id}
-      type="text"
-      inputMode={kind.whole ? 'numeric' : 'decimal'}
-      autocomplete="off"
-      value={textOf(draft)}
-      aria-describedby={describedBy}
-      aria-invalid={isInvalid}
-      aria-required={field.required}
-      onInput={(event) => onDraft(event.currentTarget.value)}
-    />
+    <input type="text" inputMode={kind.whole ? 'numeric' : 'decimal'} autocomplete="off" {...attributesOf(props)} />
   )
 }
 
@@ -92,17 +81,6 @@ export function FlagInput({ id, draft, describedBy, onDraft }: InputProps): VNod
 }
 
 /** Shows an input for JSON, for values without an input of their own. */
-export function JsonInput({ id, field, draft, describedBy, isInvalid, onDraft }: InputProps): VNode {
-  return (
-    <textarea
-      id={id}
-      rows={3}
-      spellcheck={false}
-      value={textOf(draft)}
-      aria-describedby={describedBy}
-      aria-invalid={isInvalid}
-      aria-required={field.required}
-      onInput={(event) => onDraft(event.currentTarget.value)}
-    />
-  )
+export function JsonInput(props: InputProps): VNode {
+  return <textarea rows={3} spellcheck={false} {...attributesOf(props)} />
 }

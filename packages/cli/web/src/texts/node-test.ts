@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@x/core'
 import type { CallView, MessageView } from '../../../src/dev/events.ts'
 
 /** What a test is written from. */
@@ -68,7 +68,7 @@ function printExpectations(request: string, result: JsonValue | undefined): stri
 function answersIn(messages: readonly MessageView[]): JsonObject | undefined {
   let answers: JsonObject = {}
   for (const { direction, text } of messages) {
-    const message = parse(text)
+    const message = parseJson(text)
     const params = isJsonObject(message) ? message['params'] : undefined
     const isOlder = direction === 'sent' && isJsonObject(params) && !hasRevision(params)
     if (isOlder) return undefined
@@ -96,12 +96,4 @@ function answerOf(response: JsonValue = null): JsonValue {
 
 function print(value: JsonValue): string {
   return JSON.stringify(value, undefined, 2).replaceAll('\n', '\n  ')
-}
-
-function parse(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
