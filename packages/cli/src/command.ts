@@ -24,17 +24,18 @@ export type LoadWork<Options> = () => Promise<
   (context: CommandContext, options: Options, args: readonly string[]) => Promise<ExitCode>
 >
 
-/** What the help says about a command. */
-export interface CommandTexts {
-  /** Name and positional arguments as commander writes them, such as `show <id>`. */
-  readonly usage: string
-  readonly description: string
-  /** A command line that works when it is copied, without `mcpx`. */
-  readonly example: string
-}
-
 /** Every command has `--json`, an example in its help, and work that is loaded when it runs. */
-export function createCommand<Options>(host: CommandHost, texts: CommandTexts, loadWork: LoadWork<Options>): Command {
+export function createCommand<Options>(
+  host: CommandHost,
+  texts: {
+    /** Name and positional arguments as commander writes them, such as `show <id>`. */
+    readonly usage: string
+    readonly description: string
+    /** A command line that works when it is copied, without `mcpx`. */
+    readonly example: string
+  },
+  loadWork: LoadWork<Options>,
+): Command {
   const [name = '', ...parameters] = texts.usage.split(' ')
   const command = new Command(name).description(texts.description)
   for (const parameter of parameters) command.argument(parameter)

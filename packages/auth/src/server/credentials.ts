@@ -33,17 +33,12 @@ const schemePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?= |$)/
 // RFC 6750, section 2.1.
 const tokenPattern = /^[A-Za-z0-9._~+/-]+=*$/
 
-/** Why a request's credentials cannot be read. */
-export interface MalformedCredentials {
-  readonly problem: string
-}
-
 /**
  * Reads the `Authorization` header; undefined if there is none, and a problem if there are several, or if the query has
  * a token as well. Tokens in a query or a body are never accepted, because URLs are logged (basic/authorization/index,
  * access token usage).
  */
-export function readAuthorization(request: HttpRequestHead): string | MalformedCredentials | undefined {
+export function readAuthorization(request: HttpRequestHead): string | { readonly problem: string } | undefined {
   const values = request.headerValues('authorization')
   const [value] = values
   if (value === undefined) return undefined
@@ -54,7 +49,7 @@ export function readAuthorization(request: HttpRequestHead): string | MalformedC
 }
 
 /** Undefined for a scheme other than Bearer and DPoP. */
-export function parseAuthorization(value: string): AccessToken | MalformedCredentials | undefined {
+export function parseAuthorization(value: string): AccessToken | { readonly problem: string } | undefined {
   const [name = ''] = schemePattern.exec(value) ?? []
   const scheme = name.toLowerCase()
   if (scheme === '') return { problem: 'The Authorization header has no scheme' }

@@ -27,12 +27,6 @@ export interface IntrospectionDeps extends IntrospectionOptions {
 /** Resolves with the claims. Rejects with a {@link TokenError}. */
 export type IntrospectionFunction = (token: string, context: AuthenticationContext) => Promise<JsonObject>
 
-export interface Introspection {
-  readonly introspect: IntrospectionFunction
-  /** Finds the introspection endpoint. Rejects with a {@link TokenError} if this fails. */
-  ready(): Promise<void>
-}
-
 const maxConcurrentRequests = 64
 const maxConcurrentRequestsPerCaller = 8
 const metadataTtlMs = 600_000
@@ -41,7 +35,11 @@ const metadataTtlMs = 600_000
  * Introspects tokens at one issuer: at most 64 requests at once, 8 of them for one caller. Further ones wait. The
  * ledger limits the requests of one caller, so that a caller with many invalid tokens delays others only a little.
  */
-export function createIntrospection(deps: IntrospectionDeps): Introspection {
+export function createIntrospection(deps: IntrospectionDeps): {
+  readonly introspect: IntrospectionFunction
+  /** Finds the introspection endpoint. Rejects with a {@link TokenError} if this fails. */
+  ready(): Promise<void>
+} {
   const clientAuth = createClientAuth(deps)
   const limiter = createCallerLimiter()
   // Many requests share the metadata, so fetching it must not run in the async context of one of them.

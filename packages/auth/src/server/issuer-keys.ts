@@ -6,19 +6,17 @@ import { TokenError } from './token-error.ts'
 /** Finds the keys that may have signed a token with this header, usually one. Rejects with a {@link TokenError}. */
 export type FindKeys = (header: JWTHeaderParameters, context: AuthenticationContext) => Promise<readonly CryptoKey[]>
 
-export interface IssuerKeys {
-  readonly findKeys: FindKeys
-  /** Fetches the keys if none are cached. Rejects with a {@link TokenError} if this fails. */
-  ready(): Promise<void>
-}
-
 const maxCandidateKeys = 8
 
 /**
  * Looks an issuer's keys up in a cache. An unknown key makes it fetch again, and a token is rejected only if its key is
  * missing in a fetch that began after the token had arrived.
  */
-export function createIssuerKeys(source: KeySource): IssuerKeys {
+export function createIssuerKeys(source: KeySource): {
+  readonly findKeys: FindKeys
+  /** Fetches the keys if none are cached. Rejects with a {@link TokenError} if this fails. */
+  ready(): Promise<void>
+} {
   const cache = createKeyCache(source)
   const searches = createKeySearches(source.now)
 

@@ -3,13 +3,11 @@ import { legacy } from '@x/legacy'
 import { nodeHandler } from '@x/transport-http/node'
 import type { DevSession } from './session.ts'
 
-export interface HostEndpoint {
+/** Serves hosts of every revision. Their connections are of the newest revision that the server speaks. */
+export function serveHosts({ target, calls }: DevSession): {
   readonly handler: ReturnType<typeof nodeHandler>
   close(): Promise<void>
-}
-
-/** Serves hosts of every revision. Their connections are of the newest revision that the server speaks. */
-export function serveHosts({ target, calls }: DevSession): HostEndpoint {
+} {
   const server = proxy(
     { connect: () => target.connect('probe') },
     { name: 'mcpx-dev', version: '1.0.0', extensions: [legacy()], use: [calls.hostCalls] },

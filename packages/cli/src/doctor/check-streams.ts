@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { isModern } from './check-revision.ts'
-import { describeReply, errorOf, type Reply } from './http-probe.ts'
+import { describeReply, errorOf } from './http-probe.ts'
 import { sendRpc } from './rpc-probe.ts'
 
 /** A second request uses the connection of the first. */
@@ -29,14 +29,7 @@ export async function checkKeepAlive(target: Target): Promise<Finding> {
 const acknowledgementMs = 3000
 const silenceMs = 20_000
 
-interface StreamView {
-  readonly reply: Reply
-  readonly firstPieceMs: number | undefined
-  readonly isStream: boolean
-  readonly laterPieceCount: number
-}
-
-async function watchStream(target: Target): Promise<StreamView> {
+async function watchStream(target: Target) {
   let pieceCount = 0
   let firstPieceMs: number | undefined
   const onPiece = (_: string, ms: number): boolean => {

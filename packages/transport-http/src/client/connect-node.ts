@@ -88,16 +88,14 @@ function createUndiciSender(options: UndiciOptions): Sender {
   }
 }
 
-interface OwnDispatcher {
-  dispatcherFor(origin: string): Dispatcher
-  destroy(): Promise<void>
-}
-
 /**
  * Uses a single connection until two requests run at the same time, because most clients send one after the other, and
  * a pool would reserve 20 KB for queued requests.
  */
-function createOwnDispatcher(options: UndiciOptions): OwnDispatcher {
+function createOwnDispatcher(options: UndiciOptions): {
+  dispatcherFor(origin: string): Dispatcher
+  destroy(): Promise<void>
+} {
   const connect = { timeout: 10_000, ...options.connect }
   if (process.env['NODE_USE_ENV_PROXY'] === '1') {
     const proxyAgent = new EnvHttpProxyAgent({ connections: null, connect, requestTls: connect })

@@ -23,13 +23,11 @@ export type BeginRequest = (
 ) => void
 
 /** A connection's requests that run, or wait for others. */
-export interface RunningRequests {
+export function createRunningRequests({ clock, endpoint }: Pick<EndpointState, 'clock' | 'endpoint'>): {
   readonly beginRequest: BeginRequest
   /** Stops all requests, when the connection is closed. */
   stopAll(reason: unknown): void
-}
-
-export function createRunningRequests({ clock, endpoint }: Pick<EndpointState, 'clock' | 'endpoint'>): RunningRequests {
+} {
   const runningRequests: RunningRequest[] = []
   const beginCall = createCallLimiter()
   const beginRequest: BeginRequest = (call, { isCall, start, onStop }) => {

@@ -3,12 +3,14 @@ import { messageOf } from '@x/core'
 import type { EventLog } from '../event-log.ts'
 import type { StampedEvent } from '../events.ts'
 import { type Commands, runCommand } from './commands.ts'
-import { findRefusal, type GuardSettings } from './guard.ts'
+import { findRefusal } from './guard.ts'
 import { type Page, writePage, writeSandbox } from './page.ts'
 import { type Panel, runPanel, streamPanels } from './panel.ts'
 import { ApiError, readCommandBody } from './read-body.ts'
 
-export interface ApiOptions extends GuardSettings {
+export interface ApiOptions {
+  readonly port: number
+  readonly token: string
   readonly log: EventLog
   readonly commands: Commands
   readonly panels: readonly Panel[]

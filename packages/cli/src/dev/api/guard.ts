@@ -7,19 +7,13 @@ export interface Refusal {
   readonly message: string
 }
 
-/** What the guard compares requests with. */
-export interface GuardSettings {
-  readonly port: number
-  readonly token: string
-}
-
 /**
  * A page of another origin, and a name that was made to point at this machine (DNS rebinding), must not use the server
  * of the developer. The token says that the request is of the page that the terminal named.
  */
 export function findRefusal(
   { host, origin, authorization }: Pick<IncomingHttpHeaders, 'host' | 'origin' | 'authorization'>,
-  { port, token }: GuardSettings,
+  { port, token }: { readonly port: number; readonly token: string },
   needsToken: boolean,
 ): Refusal | undefined {
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`]
