@@ -1,7 +1,13 @@
 import { CliError } from '../cli-error.ts'
 
-/** A server that a command uses: its URL, or the command that starts it. */
-export type ServerTarget = URL | { readonly command: string; readonly args: readonly string[] }
+/** The command that starts a server. */
+export interface Program {
+  readonly command: string
+  readonly args: readonly string[]
+}
+
+/** A server that a command uses. */
+export type ServerTarget = URL | Program
 
 /** Parses a URL, or a command line whose words may be in quotes, such as `npx -y "my server"`. */
 export function parseTargetText(text: string): ServerTarget {

@@ -2,6 +2,7 @@ import { createCall } from '@x/exchange'
 import { messageOf, parseJsonObject } from '@x/core'
 import type { RpcResponse } from '@x/schema'
 import { connectStdio } from '@x/transport-stdio'
+import type { Program } from '../calls/target.ts'
 import type { RpcProbe } from './check.ts'
 import type { Reply } from './http-probe.ts'
 import { probeBodyOf } from './rpc-probe.ts'
@@ -16,7 +17,7 @@ const timeoutMs = 10_000
 
 /** Starts the server of a command with the first probe. */
 export function startCommandServer(
-  target: { readonly command: string; readonly args: readonly string[] },
+  target: Program,
   { signal, onLine }: { readonly signal: AbortSignal; readonly onLine: (line: string) => void },
 ): CommandServer {
   // The probes find the revision themselves.

@@ -5,7 +5,7 @@ import { type Printer, wrapWords } from '../output/printer.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
 import { createServerOutput, type ServerOutput } from '../calls/server-output.ts'
 import { createLogin, readAccessToken } from '../calls/stored-login.ts'
-import { parseTargetText, type ServerTarget } from '../calls/target.ts'
+import { parseTargetText, type Program, type ServerTarget } from '../calls/target.ts'
 import { type CheckId, checkIds, type Finding } from './check.ts'
 import { startCommandServer } from './command-probe.ts'
 import { type DoctorOptions, runChecks } from './run-checks.ts'
@@ -51,7 +51,7 @@ export async function examineServer(
 }
 
 async function checkCommand(
-  { server, output }: { readonly server: Exclude<ServerTarget, URL>; readonly output: ServerOutput },
+  { server, output }: { readonly server: Program; readonly output: ServerOutput },
   options: Omit<DoctorOptions, 'url' | 'send'>,
   onFinding: (id: CheckId, finding: Finding) => void,
 ): Promise<void> {

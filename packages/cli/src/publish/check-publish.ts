@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { isJsonObject, type JsonObject, parseJsonObject } from '@x/core'
+import { isJsonObject, type JsonObject, messageOf, parseJsonObject } from '@x/core'
 import { createClient } from '@x/client'
 import { connectAny } from '@x/legacy/client'
 import { CliError } from '../cli-error.ts'
@@ -96,9 +96,8 @@ async function checkStart({ folder, npm }: Manifests): Promise<Finding> {
     const tarball = join(place, stdout.trim().split('\n').at(-1) ?? '')
     return compareInfo(npm, await startPackage(folder, tarball))
   } catch (error) {
-    const reason = error instanceof Error ? error.message.slice(0, 500) : String(error)
     return wrong(
-      `The packed package does not start by npx: ${reason}`,
+      `The packed package does not start by npx: ${messageOf(error).slice(0, 500)}`,
       'Check "bin", "files" and the dependencies of package.json.',
     )
   } finally {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { CliError } from '../../cli-error.ts'
-import { parseTargetText } from '../../calls/target.ts'
+import { parseTargetText, type Program } from '../../calls/target.ts'
 import { moduleProgram } from './module-program.ts'
 
 /** What is developed: a program of this machine, or a server that runs elsewhere. */
@@ -10,11 +10,6 @@ export type DevTarget =
   | (Program & { readonly kind: 'command'; readonly text: string })
   /** A module that exports its server. Several processes serve it over HTTP. */
   | (Program & { readonly kind: 'module'; readonly path: string; readonly text: string })
-
-interface Program {
-  readonly command: string
-  readonly args: readonly string[]
-}
 
 /** A URL, the path of a module, or a command. */
 export function parseDevTarget(text: string, cwd: string): DevTarget {

@@ -1,3 +1,4 @@
+import type { Program } from '../../calls/target.ts'
 import { CliError } from '../../cli-error.ts'
 
 /** Begins the line in which a module says why it must be the only process of its server. */
@@ -26,7 +27,7 @@ console.log(url)
 `
 
 /** Throws if this version of Node cannot run the module. */
-export function moduleProgram(path: string): { readonly command: string; readonly args: readonly string[] } {
+export function moduleProgram(path: string): Program {
   const needsTypes = /\.[cm]?ts$/.test(path) && Reflect.get(process.features, 'typescript') === undefined
   if (needsTypes && !/--(import|require|loader)/.test(process.env['NODE_OPTIONS'] ?? ''))
     throw new CliError(

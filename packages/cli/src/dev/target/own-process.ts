@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Program } from '../../calls/target.ts'
 
-export interface ProcessCommand {
-  readonly command: string
-  readonly args: readonly string[]
+export interface ProcessCommand extends Program {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
 }
