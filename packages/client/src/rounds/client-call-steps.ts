@@ -6,7 +6,7 @@ import { checkRound } from './check-round.ts'
 import { answerRequests, toInputResponses, type InputAnswers } from './answer-requests.ts'
 import { type InputRequired, isInputRequired, parseInputRequired } from '../request/input-required.ts'
 import { mergeHandlers } from '../request/input-handlers.ts'
-import { roundsClockOf, type RoundsContext } from './send-round.ts'
+import type { RoundsContext } from './send-round.ts'
 import type { ToolCallFactory } from '../tools/call-tool.ts'
 
 /** What a server asks for a call of a tool, other than in the response to it: for example with a task. */
@@ -65,7 +65,7 @@ export function createClientCallSteps(
         signal: callOptions.signal,
         options: callOptions,
         events,
-        clock: roundsClockOf(roundsContext),
+        clock: roundsContext.options.runtime,
       })
     },
     checkAnswers: (externalRequests, answers, options = {}) => {

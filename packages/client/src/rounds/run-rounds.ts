@@ -8,7 +8,7 @@ import type { CompleteResults } from '../request/complete-results.ts'
 import { mergeHandlers } from '../request/input-handlers.ts'
 import { computeHandOffDelayMs } from '../request/round-options.ts'
 import type { MultiRoundCall } from '../request/multi-round-call.ts'
-import { roundsClockOf, type RoundsContext, sendRound } from './send-round.ts'
+import { type RoundsContext, sendRound } from './send-round.ts'
 
 /** Runs a call through all its rounds to its complete result. */
 export type RunRounds = <M extends MultiRoundMethod>(call: MultiRoundCall<M>) => Promise<CompleteResults[M]>
@@ -27,7 +27,7 @@ async function runObservedRounds<M extends MultiRoundMethod>(
   context: RoundsContext,
   emit: ClientObserver,
 ): Promise<CompleteResults[M]> {
-  const clock = roundsClockOf(context)
+  const clock = context.options.runtime
   const startedAt = clock.monotonicNow()
   const { method, target } = context.errorContextOf(call)
   const loopState = createLoopState(call, context)
@@ -108,7 +108,7 @@ async function collectInput<M extends MultiRoundMethod>(
   requiredInput: InputRequired,
 ): Promise<JsonObject> {
   const { call, context } = loopState
-  const clock = roundsClockOf(context)
+  const clock = context.options.runtime
   const { signal } = call.options
   if (requiredInput.requests.size === 0) {
     const { meta } = requiredInput

@@ -1,4 +1,3 @@
-import { type Clock, platformRuntime } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { type InputRequired, type MultiRoundMethod, isInputRequired } from '../request/input-required.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
@@ -18,10 +17,6 @@ export interface RoundsContext {
   readonly abandonRound: (requestState: string | undefined, reason: unknown) => void
 }
 
-export function roundsClockOf({ options }: RoundsContext): Clock {
-  return options.runtime ?? platformRuntime
-}
-
 /** Sends one request of a call, and emits its response as an event. */
 export async function sendRound<M extends MultiRoundMethod>(
   call: MultiRoundCall<M>,
@@ -30,7 +25,7 @@ export async function sendRound<M extends MultiRoundMethod>(
 ): Promise<CompleteResults[M] | InputRequired> {
   const { emit } = context.events
   if (emit === undefined) return call.attempt(start.params, call.options)
-  const clock = roundsClockOf(context)
+  const clock = context.options.runtime
   const sentAt = clock.monotonicNow()
   const outcome = await call.attempt(start.params, call.options)
   const durationMs = clock.monotonicNow() - sentAt

@@ -1,4 +1,4 @@
-import { type Clock, errorRecord, type Log, openAbortScope, platformRuntime } from '@x/core'
+import { errorRecord, type Log, openAbortScope } from '@x/core'
 import type { AsyncResource } from '@x/exchange'
 import type { SubscriptionFilter } from '@x/schema'
 import { type ListFetchers, keepListsFresh } from './fresh-lists.ts'
@@ -27,15 +27,14 @@ export interface KeepFresh extends AsyncResource {
   close(): Promise<void>
 }
 
-interface KeepFreshContext extends Pick<RefreshContext, 'listen' | 'sendOnce' | 'partition'> {
-  readonly clock: Clock | undefined
+interface KeepFreshContext extends Pick<RefreshContext, 'listen' | 'sendOnce' | 'partition' | 'clock'> {
   readonly log: Log
   readonly isCacheEnabled: boolean
   readonly listFetchers: ListFetchers
 }
 
 function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions) => KeepFresh {
-  const { listen, sendOnce, partition, clock = platformRuntime, log, isCacheEnabled, listFetchers } = context
+  const { listen, sendOnce, partition, clock, log, isCacheEnabled, listFetchers } = context
   return ({ resources = defaults.resources, ...options } = {}) => {
     if (!isCacheEnabled) throw new TypeError('keepFresh needs a cache: leave out `cache: false` of createClient')
     const { signal, stop, close: closeAbortScope } = openAbortScope(options.signal)

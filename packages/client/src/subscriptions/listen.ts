@@ -1,4 +1,4 @@
-import { type BackoffBounds, computeBackoffMs, type Clock, openAbortScope, platformRuntime, sleep } from '@x/core'
+import { type BackoffBounds, computeBackoffMs, type Clock, openAbortScope, sleep } from '@x/core'
 import type { SubscriptionFilter } from '@x/schema'
 import type { OpenedPartition } from '../caching/cache-partition.ts'
 import { ClientError, isClientError } from '../request/client-error.ts'
@@ -20,7 +20,7 @@ import { type ListenOptions, reopenDefaults, type Subscription } from './subscri
 export interface ListenContext {
   readonly sendOnce: SendOnce
   readonly clientState: ClientState
-  readonly clock: Clock | undefined
+  readonly clock: Clock
   readonly partition: Pick<OpenedPartition, 'removeStaleEntries'>
   /** True once the program has closed the connection. Streams are then not opened again. */
   readonly isClosed: () => boolean
@@ -37,7 +37,6 @@ export function createListen(context: ListenContext): ListenFunction {
   return (filter, options = {}) => {
     const requestedChanges = wantedChangesOf(filter)
     const queue = createEventQueue(requestedChanges.uris.size + maxQueuedSubresources)
-    const { clock = platformRuntime } = context
     const abortScope = openAbortScope(options.signal)
     const endWithError = (error: unknown): void =>
       abortScope.signal.aborted ? queue.drop({ error }) : queue.end({ error })
@@ -46,7 +45,6 @@ export function createListen(context: ListenContext): ListenFunction {
       queue,
       options,
       signal: abortScope.signal,
-      clock,
     })
       .then(() => queue.end(), endWithError)
       .finally(() => {
@@ -87,11 +85,10 @@ interface OpenSubscription {
   readonly queue: EventQueue
   readonly options: ListenOptions
   readonly signal: AbortSignal
-  readonly clock: Clock
 }
 
 async function reopenStreams(context: ListenContext, currentSubscription: OpenSubscription): Promise<void> {
-  const { queue, options, signal, clock } = currentSubscription
+  const { queue, options, signal } = currentSubscription
   const { attempts, ...backoffBounds } = reopenBoundsOf(options)
   let failuresInRow = 0
   for (let isFirst = true; ; isFirst = false) {
@@ -105,7 +102,7 @@ async function reopenStreams(context: ListenContext, currentSubscription: OpenSu
     const retryInMs = Math.ceil(Math.max(requestedDelayMs, computeBackoffMs(failuresInRow, backoffBounds)))
     failuresInRow += 1
     queue.put(error ? { type: 'interrupted', error, retryInMs } : { type: 'interrupted', retryInMs })
-    await sleep(retryInMs, { clock, signal })
+    await sleep(retryInMs, { clock: context.clock, signal })
   }
 }
 
@@ -123,8 +120,8 @@ async function followStream(
   currentSubscription: OpenSubscription,
   isFirst: boolean,
 ): Promise<{ readonly openDurationMs: number; readonly error?: ClientError | undefined }> {
-  const { wantedChanges, queue, options, signal, clock } = currentSubscription
-  const { sendOnce, partition, clientState } = context
+  const { wantedChanges, queue, options, signal } = currentSubscription
+  const { sendOnce, partition, clientState, clock } = context
   const call = {
     method: 'subscriptions/listen',
     params: { notifications: subscriptionFilterOf(wantedChanges) },
