@@ -1,27 +1,17 @@
-import { type Clock, openAbortScope, raceWithCancellation } from '@x/core'
+import { openAbortScope, raceWithCancellation } from '@x/core'
 import type { InputRequest, InputResponse, InputResponses } from '@x/schema'
 import type { CallOptions } from '../request/call-options.ts'
-import type { ClientEvents, ClientEventSource } from '../request/client-event.ts'
+import type { ClientEvents } from '../request/client-event.ts'
 import type { InputRequired } from '../request/input-required.ts'
 import { checkAnswer } from './check-answer.ts'
 import { type CallErrorContext, ClientError, toPrintableKey } from '../request/client-error.ts'
 import { type Answerer, requireAnswerer } from './input-kinds.ts'
-import type { ElicitAnswer, InputContext, InputHandlers } from '../request/input-handlers.ts'
+import { type ElicitAnswer, type InputContext, mergeHandlers } from '../request/input-handlers.ts'
+import type { RoundsContext } from './send-round.ts'
 
 /** Answers, by the keys of a round's requests. */
 export interface InputAnswers {
   readonly [key: string]: InputResponse | ElicitAnswer
-}
-
-export interface AnswerContext {
-  readonly handlers: InputHandlers
-  readonly errorContext: CallErrorContext
-  readonly round: number
-  readonly signal: AbortSignal | undefined
-  /** For events. */
-  readonly options: CallOptions
-  readonly events: ClientEventSource
-  readonly clock: Clock
 }
 
 /**
@@ -29,15 +19,17 @@ export interface AnswerContext {
  */
 export async function answerRequests(
   { requests }: InputRequired,
-  answerContext: AnswerContext,
+  call: { readonly errorContext: CallErrorContext; readonly round: number; readonly options: CallOptions },
+  context: RoundsContext,
 ): Promise<InputResponses> {
-  const { handlers, errorContext, round, signal } = answerContext
+  const { errorContext, round, options } = call
+  const handlers = mergeHandlers(context.options, options)
   // All are looked up before any runs. A user should not fill in a form for a round that cannot be answered.
   const requestsWithHandlers = [...requests].map((entry) => ({
     entry,
     ask: requireAnswerer(entry, handlers, errorContext),
   }))
-  const abortScope = openAbortScope(signal)
+  const abortScope = openAbortScope(options.signal)
   const { method, target, server } = errorContext
   const inputContextOf = (key: string): InputContext => ({
     key,
@@ -51,7 +43,7 @@ export async function answerRequests(
     abortScope.signal.throwIfAborted()
     const answers = Promise.all(
       requestsWithHandlers.map(({ entry, ask }) =>
-        answerInputRequest(entry, ask, inputContextOf(entry[0]), answerContext),
+        answerInputRequest(entry, ask, inputContextOf(entry[0]), { options, context }),
       ),
     )
     return Object.fromEntries(await raceWithCancellation(answers, abortScope.signal))
@@ -66,20 +58,20 @@ export async function answerRequests(
 async function answerInputRequest(
   entry: readonly [string, InputRequest],
   answerer: Answerer,
-  context: InputContext,
-  answerContext: AnswerContext,
+  inputContext: InputContext,
+  { options, context }: { readonly options: CallOptions; readonly context: RoundsContext },
 ): Promise<[string, InputResponse]> {
-  const { errorContext, options, events, clock } = answerContext
+  const { runtime: clock } = context.options
   const askedAt = clock.monotonicNow()
   const emitAnswer = (action: ClientEvents['answer']['action']): void => {
     const [key, { method: kind }] = entry
-    const { method, target } = context
+    const { method, target } = inputContext
     const durationMs = clock.monotonicNow() - askedAt
-    events.emit?.({ type: 'answer', method, target, options, key, kind, action, durationMs })
+    context.events.emit?.({ type: 'answer', method, target, options, key, kind, action, durationMs })
   }
-  const answer = await answerer(context)
+  const answer = await answerer(inputContext)
   try {
-    const response = parseInputResponse(entry, answer, errorContext)
+    const response = parseInputResponse(entry, answer, inputContext)
     emitAnswer('action' in response ? response.action : 'accept')
     return [entry[0], response]
   } catch (error) {

@@ -5,7 +5,6 @@ import { parseResult } from '../request/parse-result.ts'
 import { checkRound } from './check-round.ts'
 import { answerRequests, toInputResponses, type InputAnswers } from './answer-requests.ts'
 import { type InputRequired, isInputRequired, parseInputRequired } from '../request/input-required.ts'
-import { mergeHandlers } from '../request/input-handlers.ts'
 import type { RoundsContext } from './send-round.ts'
 import type { ToolCallFactory } from '../tools/call-tool.ts'
 
@@ -39,7 +38,6 @@ export function createClientCallSteps(
   roundsContext: RoundsContext,
   url: string | undefined,
 ): ClientCallSteps {
-  const { options, events } = roundsContext
   const parseExternalRequests = (
     { name, inputRequests, round }: ExternalInputRequests,
     options: CallOptions,
@@ -57,16 +55,7 @@ export function createClientCallSteps(
     answerInput: async (externalRequests, callOptions = {}) => {
       const { inputRequired, errorContext } = parseExternalRequests(externalRequests, callOptions)
       const { round } = externalRequests
-      const handlers = mergeHandlers(options, callOptions)
-      return answerRequests(inputRequired, {
-        handlers,
-        errorContext,
-        round,
-        signal: callOptions.signal,
-        options: callOptions,
-        events,
-        clock: roundsContext.options.runtime,
-      })
+      return answerRequests(inputRequired, { errorContext, round, options: callOptions }, roundsContext)
     },
     checkAnswers: (externalRequests, answers, options = {}) => {
       const { inputRequired, errorContext } = parseExternalRequests(externalRequests, options)

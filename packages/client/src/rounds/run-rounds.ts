@@ -5,7 +5,6 @@ import { answerRequests } from './answer-requests.ts'
 import { type InputRequired, type MultiRoundMethod, isInputRequired } from '../request/input-required.ts'
 import type { ClientObserver } from '../request/client-event.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
-import { mergeHandlers } from '../request/input-handlers.ts'
 import { computeHandOffDelayMs } from '../request/round-options.ts'
 import type { MultiRoundCall } from '../request/multi-round-call.ts'
 import { type RoundsContext, sendRound } from './send-round.ts'
@@ -108,9 +107,9 @@ async function collectInput<M extends MultiRoundMethod>(
   requiredInput: InputRequired,
 ): Promise<JsonObject> {
   const { call, context } = loopState
-  const clock = context.options.runtime
-  const { signal } = call.options
   if (requiredInput.requests.size === 0) {
+    const clock = context.options.runtime
+    const { signal } = call.options
     const { meta } = requiredInput
     await sleep(computeHandOffDelayMs({ previousHandOffCount: loopState.roundsWithoutInput, meta }), { clock, signal })
     loopState.roundsWithoutInput += 1
@@ -118,11 +117,8 @@ async function collectInput<M extends MultiRoundMethod>(
   }
   loopState.roundsWithoutInput = 0
   const errorContext = context.errorContextOf(call)
-  const round = loopState.sentRoundCount
-  const { events } = context
-  const handlers = mergeHandlers(context.options, call.options)
-  const answerContext = { handlers, errorContext, round, signal, options: call.options, events, clock }
-  const responses = await answerRequests(requiredInput, answerContext)
+  const asked = { errorContext, round: loopState.sentRoundCount, options: call.options }
+  const responses = await answerRequests(requiredInput, asked, context)
   return createRetryParams(call.params, requiredInput, responses)
 }
 
