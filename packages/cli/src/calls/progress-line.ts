@@ -1,6 +1,5 @@
 import type { Progress } from '@x/client'
-import type { CliIo } from '../cli-io.ts'
-import { widthOf } from '../cli-io.ts'
+import { type CliIo, widthOf } from '../cli-io.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
 
 /** Shows a call's progress in one line of a terminal. */

@@ -1,5 +1,4 @@
-import { bridge } from '@x/gateway/node'
-import type { Bridge } from '@x/gateway/node'
+import { type Bridge, bridge } from '@x/gateway/node'
 import { CliError, type ExitCode, waitForListening } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import type { TargetOptions } from './connect-target.ts'

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '@x/core'
-import { isJsonObject, parseJsonObject } from '@x/core'
+import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '@x/core'
 
 /** What can go wrong between a client and a server. */
 export const faultKinds = ['lose', 'twice', 'kill', 'later', 'argument', 'state', 'user'] as const
