@@ -1,3 +1,4 @@
+import { onStopSignal } from '@x/core/node'
 import type { Server, Undrain } from '@x/exchange'
 import { type GracefulStopDeps, stopGracefully } from './graceful-stop.ts'
 
@@ -88,32 +89,4 @@ function reportWhatKeepsProcess(): void {
       `The server stopped ${seconds} seconds ago, and the process is still alive (${names}): ${advice}`,
     )
   }, exitWaitMs).unref()
-}
-
-const stopSignals = ['SIGTERM', 'SIGINT'] as const
-
-/**
- * Calls `run` at the first signal that asks the process to end; a second one ends it at once. The returned function
- * removes the listeners.
- *
- * They stay during the stop, because other code decides by their presence whether the signal is handled: the
- * connections to child processes, and packages such as `signal-exit`, would otherwise end the process in the middle of
- * the grace.
- */
-function onStopSignal(run: () => void): () => void {
-  let isStopping = false
-  const removeSignalListeners = (): void => {
-    for (const signal of stopSignals) process.off(signal, onSignal)
-  }
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (isStopping) {
-      removeSignalListeners()
-      process.kill(process.pid, signal)
-      return
-    }
-    isStopping = true
-    run()
-  }
-  for (const signal of stopSignals) process.on(signal, onSignal)
-  return removeSignalListeners
 }

@@ -1,32 +1,8 @@
 import { onCancel, offCancel } from '@x/core'
+import { onStopSignal } from '@x/core/node'
 import { closeStreams, type StreamPair } from '../close-streams.ts'
 import type { ServeStdioOptions, ServiceSettings } from './options.ts'
 import { acquireProcessStreams } from './process-streams.ts'
-
-const signalNames = ['SIGTERM', 'SIGINT'] as const
-
-/**
- * A second SIGTERM or SIGINT ends the process at once. The listeners stay during the stop, until the returned function
- * removes them: other code, such as the connections to child processes, decides by their presence whether the signal is
- * handled.
- */
-function listenForStopSignals(stop: (signal: string) => void): () => void {
-  let isStopping = false
-  const removeProcessListeners = (): void => {
-    for (const name of signalNames) process.off(name, handleStopSignal)
-  }
-  const handleStopSignal = (name: NodeJS.Signals): void => {
-    if (isStopping) {
-      removeProcessListeners()
-      process.kill(process.pid, name)
-      return
-    }
-    isStopping = true
-    stop(name)
-  }
-  for (const name of signalNames) process.on(name, handleStopSignal)
-  return removeProcessListeners
-}
 
 const exitDelayMs = 1000
 
@@ -49,11 +25,7 @@ export interface ServiceStreams extends StreamPair {
   close(): Promise<void>
 }
 
-/**
- *
- *
- * @throws TypeError if only one stream was set, and Error if stdin and stdout are already in use.
- */
+/** @throws TypeError if only one stream was set, and Error if stdin and stdout are already in use. */
 export function openServiceStreams(options: ServeStdioOptions, settings: ServiceSettings): ServiceStreams {
   const { input, output } = options
   if (input !== undefined && output !== undefined) return useGivenStreams({ input, output }, options, settings)
@@ -77,7 +49,7 @@ function useProcessStreams({ signal, exit = true }: ServeStdioOptions): ServiceS
   const { release, ...streams } = acquireProcessStreams()
   const watchStopSignals: ServiceStreams['onStopSignal'] = (stop) => {
     const ignoreSignal = onAbortSignal(signal, stop)
-    const ignoreProcessSignals = listenForStopSignals((name) => stop(`The process received ${name}`))
+    const ignoreProcessSignals = onStopSignal((name) => stop(`The process received ${name}`))
     return () => {
       ignoreSignal()
       ignoreProcessSignals()
