@@ -69,7 +69,7 @@ export function requestRefreshGrant(
 }
 
 /** A grant that needs no login of a person. */
-export interface GrantRequest {
+export interface DirectGrant {
   readonly grantType: string
   readonly fields: Readonly<Record<string, string>>
 }
@@ -78,7 +78,7 @@ export interface GrantRequest {
 export function requestGrant(
   serverContext: AuthServerContext,
   client: AuthenticatedClient,
-  grant: GrantRequest,
+  grant: DirectGrant,
 ): Promise<TokenGrant> {
   return runGrantRequest(serverContext, () => sendGrantRequest(serverContext, client, grant))
 }
@@ -86,7 +86,7 @@ export function requestGrant(
 function sendGrantRequest(
   serverContext: AuthServerContext,
   { client, auth }: AuthenticatedClient,
-  { grantType, fields }: GrantRequest,
+  { grantType, fields }: DirectGrant,
 ): Promise<Response> {
   const options = createRequestOptions(serverContext, sendWithProof)
   return oauth.genericTokenEndpointRequest(serverContext.server, client, auth, grantType, fields, options)

@@ -3,7 +3,7 @@ import { findMethodRow, type JsonObject } from '@x/schema'
 import { conventions, extensionMethods, type KnownNames, type NamedTarget, namedTargetOf } from '@x/exchange/internal'
 
 /** Name and attributes of a request's spans. */
-export interface CallTarget extends NamedTarget {
+export interface ObservedTarget extends NamedTarget {
   readonly isStreaming: boolean
   /** Without the name of the tool or prompt. */
   readonly attributes: Attributes
@@ -11,7 +11,7 @@ export interface CallTarget extends NamedTarget {
 }
 
 /** `server` has the attributes of the server's address. */
-export function callTargetOf(method: string, params: JsonObject | undefined, server: Attributes): CallTarget {
+export function callTargetOf(method: string, params: JsonObject | undefined, server: Attributes): ObservedTarget {
   const row = findMethodRow(method)
   const named = namedTargetOf(method, params)
   return {
@@ -28,7 +28,7 @@ export function callTargetOf(method: string, params: JsonObject | undefined, ser
 }
 
 /** Names the tool or prompt, if the server knows it. Models may invent any number of names. */
-export function nameAttributesOf(target: CallTarget, knownNames: KnownNames): Attributes {
+export function nameAttributesOf(target: ObservedTarget, knownNames: KnownNames): Attributes {
   const { name, isTool } = target
   if (name === undefined || !knownNames.has(target)) return {}
   return { [isTool ? conventions.attributes.tool : conventions.attributes.prompt]: name }

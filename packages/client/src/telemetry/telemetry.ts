@@ -24,7 +24,7 @@ import {
 import type { ClientExtension, ClientExtensionHost, ClientExtensionInstance } from '../extensions/client-extension.ts'
 import { isClientError, isUnanswered } from '../request/client-error.ts'
 import type { SendCall } from '../rounds/wrapped-calls.ts'
-import { type CallTarget, callTargetOf, nameAttributesOf, serverAttributesOf } from './call-target.ts'
+import { type ObservedTarget, callTargetOf, nameAttributesOf, serverAttributesOf } from './call-target.ts'
 
 const scopeName = '@x/client'
 
@@ -147,7 +147,7 @@ function recordRequest(state: TelemetryState, next: Exchange, request: RpcReques
   )
 }
 
-function spanNameOf(prefix: string, target: CallTarget, knownNames: KnownNames): string {
+function spanNameOf(prefix: string, target: ObservedTarget, knownNames: KnownNames): string {
   return knownNames.has(target) ? `${prefix} ${target.name}` : prefix
 }
 

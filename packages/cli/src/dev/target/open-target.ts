@@ -2,7 +2,7 @@ import type { ServeDevOptions } from '../dev-options.ts'
 import type { EventLog } from '../event-log.ts'
 import type { Wire } from '../wire/wire.ts'
 import { parseDevTarget, watchedFolders } from './dev-target.ts'
-import { Target, type TargetOptions } from './target.ts'
+import { Target, type DevTargetOptions } from './target.ts'
 import { watchFiles } from './watch-files.ts'
 
 /**
@@ -10,7 +10,7 @@ import { watchFiles } from './watch-files.ts'
  * name no target.
  */
 export function openTarget(
-  options: ServeDevOptions & Pick<TargetOptions, 'env' | 'http'>,
+  options: ServeDevOptions & Pick<DevTargetOptions, 'env' | 'http'>,
   log: EventLog,
   wire: Wire,
 ): { readonly target: Target; watch(): Promise<() => Promise<void>> } {

@@ -15,7 +15,7 @@ import { RestartableConnection } from './restartable-connection.ts'
 export type WantedRevision = NonNullable<ConnectAnyOptions['revision']>
 
 /** What a target is made of. */
-export interface TargetOptions {
+export interface DevTargetOptions {
   readonly target: DevTarget
   /** Processes of a program that starts its server itself. */
   readonly fleet: (() => readonly Instance[]) | undefined
@@ -45,7 +45,7 @@ const maxOutputLines = 40
  * outlive its processes.
  */
 export class Target {
-  readonly #options: TargetOptions
+  readonly #options: DevTargetOptions
   readonly #connections = new Set<RestartableConnection>()
   readonly #probing = new AsyncLocalStorage<boolean>()
   readonly #output: string[] = []
@@ -64,7 +64,7 @@ export class Target {
   /** The process of the server is about to end. */
   onRestart: () => void = () => {}
 
-  constructor(options: TargetOptions) {
+  constructor(options: DevTargetOptions) {
     const { target, watched, fleet } = options
     this.#options = options
     this.#program = fleet && new ProgramInstances(fleet)
