@@ -1,3 +1,4 @@
+import { platformRuntime } from '@x/core'
 import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { withCache } from './cache.ts'
@@ -100,7 +101,10 @@ describe('The cache of a client', () => {
         asked += 1
         return contents('x') as never
       }
-      const { send: cached, cache } = withCache(send, undefined)
+      const { send: cached, cache } = withCache(send, undefined, {
+        clock: platformRuntime,
+        events: { emit: undefined },
+      })
       const call = { method: 'resources/read', params: { uri: 'a:b', ...input } } as const
       await cached(call, {})
       await cached(call, {})

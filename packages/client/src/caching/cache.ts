@@ -1,4 +1,4 @@
-import { type Clock, platformRuntime } from '@x/core'
+import type { Clock } from '@x/core'
 import type { ConnectionView } from '@x/exchange'
 import { type JsonObject, findMethodRow, prepareResult, type RpcNotification } from '@x/schema'
 import { createCacheStore } from './cache-store.ts'
@@ -33,10 +33,7 @@ export interface ClientCache {
 export function withCache(
   send: SendOnce,
   partition: false | CachePartition | undefined,
-  {
-    clock = platformRuntime,
-    events,
-  }: { readonly clock?: Clock | undefined; readonly events?: ClientEventSource | undefined } = {},
+  { clock, events }: { readonly clock: Clock; readonly events: Pick<ClientEventSource, 'emit'> },
 ): { readonly send: SendOnce; readonly cache: ClientCache; readonly getPartition: () => OpenedPartition } {
   const cache = {
     hits: 0,
@@ -51,7 +48,7 @@ export function withCache(
   }
   const countLookup = (method: string, outcome: 'hits' | 'misses'): void => {
     cache[outcome] += 1
-    events?.emit?.({ type: 'cache', method, isHit: outcome === 'hits' })
+    events.emit?.({ type: 'cache', method, isHit: outcome === 'hits' })
   }
   let openedPartition: OpenedPartition | undefined
   // Created on first use: most clients only call tools, and read nothing that can be cached.

@@ -67,7 +67,7 @@ export function declaredCapabilities(
   callOptions: InputHandlers & CapabilityOptions,
 ): ClientCapabilities {
   return withHandlerCapabilities(
-    mergeClientCapabilities(clientOptions.capabilities ?? {}, callOptions.capabilities),
+    mergeClientCapabilities(clientOptions.capabilities, callOptions.capabilities),
     mergeHandlers(clientOptions, callOptions),
   )
 }
@@ -77,7 +77,7 @@ interface CapabilityOptions {
 }
 
 function mergeClientCapabilities(
-  clientCapabilities: ClientCapabilities,
+  clientCapabilities: ClientCapabilities = {},
   callCapabilities: ClientCapabilities = {},
 ): ClientCapabilities {
   const { extensions, experimental, ...otherCapabilities } = callCapabilities

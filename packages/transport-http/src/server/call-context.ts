@@ -31,14 +31,7 @@ export interface CallContextDeps {
 }
 
 /** Each value is created when it is read, because few calls read one. */
-export function createHttpCallContext(
-  reply: Reply & { readonly isStreaming: boolean },
-  deps: CallContextDeps,
-): CallContext {
-  return new HttpCallContext(reply, deps)
-}
-
-class HttpCallContext implements CallContext {
+export class HttpCallContext implements CallContext {
   readonly #reply: Reply & { readonly isStreaming: boolean }
   readonly #deps: CallContextDeps
 

@@ -12,7 +12,7 @@ import {
   type WireError,
 } from '@x/schema'
 import type { AcceptedRequest, AdapterContext } from './adapter-request.ts'
-import { createHttpCallContext } from './call-context.ts'
+import { HttpCallContext } from './call-context.ts'
 import { abandonReply, sendKeepAlive, sendNotification, sendResponse, setReplyHeader, type Reply } from './reply.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 import type { HandlerSettings } from './handler-settings.ts'
@@ -144,7 +144,7 @@ function createHttpCall<Source, Target>(
 ): Call {
   // A streaming call has no arguments that headers repeat, so it saves memory by keeping no reference to its request.
   const requestView = call.isStreaming ? undefined : view
-  const context = createHttpCallContext(call, {
+  const context = new HttpCallContext(call, {
     view: requestView,
     getView: () => httpAdapter.createRequestView(call.target),
     clientAddress: () => settings.clientAddress?.(requestView ?? httpAdapter.createRequestView(call.target)),
