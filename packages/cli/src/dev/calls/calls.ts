@@ -52,9 +52,7 @@ export class Calls {
     const options = { signal, onProgress: () => {}, onLog: () => {} }
     const ended = this.#wire.run(id, async (): Promise<CallEnd> => {
       try {
-        const result = toJson(await run(client, request, options))
-        const isError = isJsonObject(result) && result['isError'] === true
-        return { status: isError ? 'tool_error' : 'done', result, error: undefined }
+        return endOf(await run(client, request, options))
       } catch (error) {
         const isStopped = signal.aborted && signal.reason === stopReason
         return { status: isStopped ? 'stopped' : 'failed', result: undefined, error: describeCallError(error) }
@@ -121,18 +119,14 @@ export class Calls {
   #takeHostResponse(id: number, response: RpcResponse): void {
     if ('error' in response)
       return this.#end(id, { status: 'failed', result: undefined, error: response.error.message })
-    const { resultType, requestState, isError } = response.result
+    const { resultType, requestState } = response.result
     if (resultType === 'input_required' && typeof requestState === 'string') {
       this.#callByState.set(requestState, id)
       const [oldest] = this.#callByState.keys()
       if (this.#callByState.size > maxHostStates && oldest !== undefined) this.#callByState.delete(oldest)
       return
     }
-    this.#end(id, {
-      status: isError === true ? 'tool_error' : 'done',
-      result: toJson(response.result),
-      error: undefined,
-    })
+    this.#end(id, endOf(response.result))
   }
 
   #open(source: CallView['source'], call: Pick<CallView, 'method' | 'target' | 'args'>): CallEntry {
@@ -151,13 +145,8 @@ export class Calls {
     }
     const entry: CallEntry = { view, controller: new AbortController(), startedAt: performance.now(), fault: undefined }
     this.#entries.set(view.id, entry)
-    for (const [
-      id,
-      {
-        view: { status },
-      },
-    ] of this.#entries)
-      if (this.#entries.size > maxCalls && status !== 'running') this.#entries.delete(id)
+    for (const [id, { view: other }] of this.#entries)
+      if (this.#entries.size > maxCalls && other.status !== 'running') this.#entries.delete(id)
     this.#log.append({ type: 'call', call: view })
     return entry
   }
@@ -202,6 +191,11 @@ export class Calls {
 }
 
 const stopReason = new DOMException('Stopped by the user', 'AbortError')
+
+function endOf(result: object): CallEnd {
+  const isError = 'isError' in result && result.isError === true
+  return { status: isError ? 'tool_error' : 'done', result: toJson(result), error: undefined }
+}
 
 function repeatHintOf({ annotations, _meta }: Tool): FaultyCall['hint'] {
   if (annotations?.readOnlyHint === true) return 'readOnlyHint'

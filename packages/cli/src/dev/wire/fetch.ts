@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type JsonObject, parseJsonObject } from '@x/core'
 import type { FetchFunction } from '@x/transport-http/client'
-import type { HttpHead } from '../events.ts'
+import type { HttpHead, MessageView } from '../events.ts'
 import { protocolVersion } from '@x/schema'
 import { type ArmedFault, alterRequest, noteOfCopy } from './fault.ts'
 import { splitResponse } from './split-response.ts'
@@ -175,11 +175,7 @@ function recordHttpRequest(wire: Wire, { request, callId, pid }: WireRequest, no
 function recordHttpResponse(
   wire: Wire,
   { callId, pid }: WireRequest,
-  {
-    text,
-    http,
-    note,
-  }: { readonly text: string; readonly http: HttpHead | undefined; readonly note: string | undefined },
+  message: Pick<MessageView, 'text' | 'http' | 'note'>,
 ): void {
-  wire.record({ callId, direction: 'received', transport: 'http', pid, text, http, note })
+  wire.record({ callId, direction: 'received', transport: 'http', pid, ...message })
 }
