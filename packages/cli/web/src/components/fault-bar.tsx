@@ -1,6 +1,5 @@
-import { signal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
-import { useMemo } from 'preact/hooks'
 import type { ArmedFault, FaultKind } from '../../../src/dev/wire/fault.ts'
 import type { Session } from '../state/session.ts'
 
@@ -20,8 +19,8 @@ const ofAnswers: ReadonlySet<FaultKind> = new Set(['argument', 'state'])
 /** Shows the faults that the next request of a call can meet. One is armed at a time. */
 export function FaultBar({ session }: { readonly session: Session }): VNode {
   const { armed, faultKinds } = session.state
-  const at = useMemo(() => signal<ArmedFault['at']>('request'), [])
-  const delay = useMemo(() => signal(5), [])
+  const at = useSignal<ArmedFault['at']>('request')
+  const delay = useSignal(5)
   const toggle = (kind: FaultKind): void => {
     const body = armed.value?.kind === kind ? { kind: null } : { kind, at: at.value, delayMs: delay.value * 1000 }
     void session.command('fault', body)

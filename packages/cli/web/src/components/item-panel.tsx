@@ -1,7 +1,7 @@
-import { signal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { type JsonObject, type JsonValue, parseJsonObject } from '@x/core'
 import type { RefObject, VNode } from 'preact'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { FormFields, focusFirstIssue } from '../inputs/form-fields.tsx'
 import type { Form } from '../forms/form.ts'
 import type { Completions } from '../inputs/input-props.ts'
@@ -28,8 +28,8 @@ function ArgumentsForm({ picked, session }: { readonly picked: ItemForm; readonl
   const { item, form } = picked
   const { kind, target, label } = item
   const completions = useCompletions(item, form, session)
-  const json = useMemo(() => signal<string | undefined>(undefined), [])
-  const issue = useMemo(() => signal<string | undefined>(undefined), [])
+  const json = useSignal<string | undefined>(undefined)
+  const issue = useSignal<string | undefined>(undefined)
   const panel = useRef<HTMLFormElement>(null)
   useCallKey(panel)
   const submit = (element: HTMLFormElement): void => {
@@ -113,7 +113,7 @@ function ItemTexts({ item }: { readonly item: Item }): VNode {
 
 /** Asks the server to complete the arguments of prompts and templates while the user types. */
 function useCompletions({ kind, target }: Item, form: Form, session: Session): Completions | undefined {
-  const values = useMemo(() => signal<ReadonlyMap<string, readonly string[]>>(new Map()), [])
+  const values = useSignal<ReadonlyMap<string, readonly string[]>>(new Map())
   if (kind !== 'prompt' && kind !== 'template') return undefined
   const request = async (name: string, value: string): Promise<void> => {
     const args = Object.fromEntries([...form.drafts.peek()].filter(([other, draft]) => other !== name && draft !== ''))

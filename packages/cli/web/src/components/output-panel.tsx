@@ -1,11 +1,11 @@
-import { signal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Session } from '../state/session.ts'
 
 /** Shows what the server writes, and the endpoint for hosts. */
 export function OutputPanel({ session }: { readonly session: Session }): VNode {
-  const pid = useMemo(() => signal<number | undefined>(undefined), [])
+  const pid = useSignal<number | undefined>(undefined)
   const { hostUrl } = session.state.setup.value
   const list = useRef<HTMLOListElement>(null)
   const entries = session.state.output.value
