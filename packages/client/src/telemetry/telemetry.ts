@@ -10,7 +10,7 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api'
-import { codeOf, isCancelled } from '@x/core'
+import { codeOf, isCancelled, platformRuntime } from '@x/core'
 import type { Call, Exchange } from '@x/exchange'
 import { protocolVersion, type RpcRequest, type RpcResponse } from '@x/schema'
 import {
@@ -60,7 +60,7 @@ function startClientTelemetry(host: ClientExtensionHost): ClientExtensionInstanc
     getRevision: () => ({
       [conventions.attributes.protocolVersion]: host.peer?.revision ?? protocolVersion,
     }),
-    now: () => (options.runtime ?? performanceClock).monotonicNow(),
+    now: () => (options.runtime ?? platformRuntime).monotonicNow(),
     // A program may register its meter provider after it has created the client, as long as that is before the first
     // call.
     getDuration: () => (duration ??= createDuration()),
@@ -70,9 +70,6 @@ function startClientTelemetry(host: ClientExtensionHost): ClientExtensionInstanc
     wrapCall: (next) => (call) => recordCall(state, next, call),
   }
 }
-
-// oxlint-disable-next-line no-restricted-properties -- the time of a span
-const performanceClock = { monotonicNow: () => performance.now() }
 
 function createDuration(): Histogram {
   return metrics.getMeter(scopeName).createHistogram(conventions.metrics.clientDuration, {
@@ -90,25 +87,20 @@ async function recordCall(state: TelemetryState, next: SendCall, call: Parameter
     attributes: { ...target.attributes, ...nameAttributesOf(target, knownNames) },
   })
   const send = () => next(call)
+  const end = (outcome: Outcome): void =>
+    endCallSpan(span, outcome, {
+      name: spanNameOf('call', target, knownNames),
+      attributes: { ...nameAttributesOf(target, knownNames), ...getRevision() },
+    })
   try {
     const outcome = await (isSpanContextValid(span.spanContext())
       ? context.with(trace.setSpan(context.active(), span), send)
       : send())
     const isError = outcome.resultType === 'complete' && 'isError' in outcome.result && outcome.result.isError === true
-    endCallSpan(span, isError ? { errorType: 'tool_error' } : {}, {
-      name: spanNameOf('call', target, knownNames),
-      attributes: { ...nameAttributesOf(target, knownNames), ...getRevision() },
-    })
+    end(isError ? { errorType: 'tool_error' } : {})
     return outcome
   } catch (error) {
-    endCallSpan(
-      span,
-      { errorType: errorTypeOf(error, call.options.signal?.aborted === true) },
-      {
-        name: spanNameOf('call', target, knownNames),
-        attributes: { ...nameAttributesOf(target, knownNames), ...getRevision() },
-      },
-    )
+    end({ errorType: errorTypeOf(error, call.options.signal?.aborted === true) })
     throw error
   }
 }
