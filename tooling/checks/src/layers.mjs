@@ -78,7 +78,7 @@ export const folderLayers = {
     'client/connection client/calls client/options.ts client/target.ts translate',
   core:
     '. bus ledger.ts import-peer-dependency.ts log.ts callback.ts waiting.ts cancellation.ts ' +
-    'checked-number.ts json.ts quote-text.ts runtime.ts',
+    'checked-number.ts json.ts quote-text.ts runtime.ts thrown.ts',
   schema:
     '. methods transports messages json-schema server patterns client server/tools.ts ' +
     'basic/content.ts server/resources.ts basic',

@@ -1,16 +1,23 @@
-import type { ServeDevOptions } from '../dev-options.ts'
 import type { EventLog } from '../event-log.ts'
 import type { Wire } from '../wire/wire.ts'
 import { parseDevTarget, watchedFolders } from './dev-target.ts'
 import { Target, type DevTargetOptions } from './target.ts'
 import { watchFiles } from './watch-files.ts'
 
+interface OpenTargetOptions extends Pick<DevTargetOptions, 'env' | 'http'>, Partial<Pick<DevTargetOptions, 'fleet'>> {
+  readonly target: string
+  readonly watch?: readonly string[]
+  readonly cwd?: string
+  readonly instances?: number
+  readonly otherToken?: string | undefined
+}
+
 /**
  * Its files are not watched yet: `watch` begins that, and resolves with a function that ends it. Throws for options that
  * name no target.
  */
 export function openTarget(
-  options: ServeDevOptions & Pick<DevTargetOptions, 'env' | 'http'>,
+  options: OpenTargetOptions,
   log: EventLog,
   wire: Wire,
 ): { readonly target: Target; watch(): Promise<() => Promise<void>> } {
