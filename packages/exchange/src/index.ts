@@ -85,6 +85,7 @@ export {
 } from './errors/rejections.ts'
 export type {
   HttpLimits,
+  HttpErrorContext,
   HttpErrorHead,
   HttpProtocolAdapter,
   HttpReply,

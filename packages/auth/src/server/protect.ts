@@ -1,5 +1,6 @@
 import { resolveOptions } from '@x/core'
-import { isJsonObject, type WireError } from '@x/schema'
+import type { HttpErrorContext } from '@x/exchange'
+import type { WireError } from '@x/schema'
 import { parseScopes } from '../scopes.ts'
 import {
   authenticate,
@@ -10,6 +11,7 @@ import {
 import type { HttpErrorResponse } from './challenge.ts'
 import type { AuthenticationContext, HttpRequestHead } from './credentials.ts'
 import { canonicalizeResource, createMetadataDocuments, type MetadataDocument } from './metadata.ts'
+import { logMissingScopes, neededScopesOf } from './missing-scopes.ts'
 import {
   createAuthenticationState,
   dpopModeOf,
@@ -29,9 +31,9 @@ export interface Protection {
   readonly documents: Readonly<Record<string, MetadataDocument>>
   /**
    * Turns an error of {@link requireScopes} or {@link needScopes} into a 403 response with a challenge. Undefined for
-   * any other error.
+   * any other error. Writes to the log of `context` which scopes are missing, unless {@link requireScopes} has.
    */
-  readonly toHttpError: (error: WireError) => HttpErrorResponse | undefined
+  readonly toHttpError: (error: WireError, context?: HttpErrorContext) => HttpErrorResponse | undefined
   /**
    * Rejects until one issuer has been reached, because no token can be verified before. `/readyz` returns 503 until it
    * resolves.
@@ -75,14 +77,19 @@ export function createProtection(options: ProtectOptions, internals?: ProtectInt
   return {
     authenticate: (request, context = state.localContext) => authenticate(request, context, state),
     documents: createMetadataDocuments(resourceDescription),
-    toHttpError: (error) => toScopeChallenge(error, state),
+    toHttpError: (error, context) => toScopeChallenge(error, context, state),
     ready: () => state.issuers.ready(),
   }
 }
 
 // With the scopes that every request needs, too: a client that requests only the listed ones would lose them.
-function toScopeChallenge({ data }: WireError, state: AuthenticationState): HttpErrorResponse | undefined {
-  if (!isJsonObject(data) || data['reason'] !== 'insufficient_scope' || !Array.isArray(data['scopes'])) return undefined
-  const neededScopes = data['scopes'].filter((scope) => typeof scope === 'string')
+function toScopeChallenge(
+  error: WireError,
+  context: HttpErrorContext | undefined,
+  state: AuthenticationState,
+): HttpErrorResponse | undefined {
+  const neededScopes = neededScopesOf(error)
+  if (neededScopes === undefined) return undefined
+  if (context !== undefined) logMissingScopes(error, context)
   return defaultChallengesOf(state).createScopeChallenge([...new Set([...state.scopes, ...neededScopes])])
 }

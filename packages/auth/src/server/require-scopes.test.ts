@@ -170,6 +170,27 @@ test('over HTTP it is 403 with a challenge of all that the operation needs [AUT-
   expect((await server.send(wider, { method: 'tools/call', params: { name: 'update_item' } })).status).toBe(200)
 })
 
+test('over HTTP, what a handler asks for is one line in the log, with requireScopes and without [AUE-011]', async () => {
+  const failing: Exchange = async ({ id }, call) => {
+    if (call.context.get(transportKey) !== 'http') throw new Error('not over HTTP')
+    return {
+      jsonrpc: '2.0',
+      id,
+      error: toWire(thrownBy(() => needScopes({ principal: call.principal }, 'items:read', 'items:erase'))),
+    }
+  }
+  for (const wrap of [(exchange: Exchange) => exchange, middlewareOf({})]) {
+    records.length = 0
+    await using server = await createProtectedServer({ middleware: () => wrap(failing) })
+    const call = { method: 'tools/call', params: { name: 'erase' } }
+    expect((await server.send(await server.issuer.sign(), call)).status).toBe(403)
+    const record = { level: 'warn', code: 'insufficient_scope', method: 'tools/call', name: 'erase', requestId: 1 }
+    expect([...records, ...server.records]).toEqual([
+      { ...record, principal: 'ada', message: 'ada lacks the scopes items:erase' },
+    ])
+  }
+})
+
 test('errors of other kinds are not changed', async () => {
   await using server = await createProtectedServer()
   const { toHttpError } = server.auth

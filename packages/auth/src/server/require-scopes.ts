@@ -1,16 +1,7 @@
-import { checkArgument, type Log, requireSync } from '@x/core'
+import { checkArgument, requireSync } from '@x/core'
 import { type Call, type Principal, type ServerExtension, transportKey } from '@x/exchange'
-import {
-  errorCodes,
-  errorResponse,
-  findMethodRow,
-  isJsonObject,
-  type JsonObject,
-  McpError,
-  methods,
-  type RpcRequest,
-  type RpcResponse,
-} from '@x/schema'
+import { errorResponse, findMethodRow, isJsonObject, type JsonObject, methods } from '@x/schema'
+import { createMissingScopesError, logMissingScopes } from './missing-scopes.ts'
 import { parseScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 
 /** Says which scopes a request needs. `params` come from the client and have not been checked. */
@@ -66,54 +57,13 @@ export function requireScopes(
         const response = isGranted
           ? await next(request, call)
           : errorResponse(request.id, createMissingScopesError(neededScopes))
-        logMissingScopes(response, { request, principal: call.principal, impliedScopes, log })
+        if ('error' in response)
+          logMissingScopes(response.error, { request, principal: call.principal, log }, impliedScopes)
         return response
       },
     }),
   }
 }
-
-/** Also of {@link needScopes}: a handler that asks for scopes has no log. */
-function logMissingScopes(
-  response: RpcResponse,
-  {
-    request: { id, method, params },
-    principal,
-    impliedScopes,
-    log,
-  }: {
-    readonly request: RpcRequest
-    readonly principal: Principal | undefined
-    readonly impliedScopes: ReadonlyMap<string, Scopes>
-    readonly log: Log
-  },
-): void {
-  const neededScopes = neededScopesIn(response)
-  if (neededScopes === undefined) return
-  const { subject, scopes = [] } = principal ?? { subject: undefined }
-  const grantedScopes = expandScopes(scopes, impliedScopes)
-  const missingScopes = neededScopes.filter((scope) => !grantedScopes.includes(scope))
-  const message = `${subject ?? 'A caller without a principal'} lacks the scopes ${missingScopes.join(' ')}`
-  const name = params?.[findMethodRow(method)?.targetParam ?? '']
-  log({
-    level: 'warn',
-    code: missingScopesReason,
-    method,
-    name: typeof name === 'string' ? name : undefined,
-    requestId: id,
-    principal: subject,
-    message,
-  })
-}
-
-/** The scopes that an error says are needed. Undefined for any other response. */
-function neededScopesIn(response: RpcResponse): Scopes | undefined {
-  const data = 'error' in response ? response.error.data : undefined
-  if (!isJsonObject(data) || data['reason'] !== missingScopesReason || !Array.isArray(data['scopes'])) return undefined
-  return data['scopes'].filter((scope) => typeof scope === 'string')
-}
-
-const missingScopesReason = 'insufficient_scope'
 
 /**
  * Requires scopes inside a handler, for scopes that depend on data. Call it before the handler has any effect or sends
@@ -139,12 +89,6 @@ function hasGrantedScopes(
 
 function isTrustedCall(call: Call, { stdio }: RequireScopesOptions): boolean {
   return stdio === 'trusted' && call.principal === undefined && call.context.get(transportKey) === 'stdio'
-}
-
-function createMissingScopesError(scopes: Scopes): McpError {
-  return new McpError(errorCodes.invalidRequest, `This needs the scopes ${scopes.join(' ')}`, {
-    data: { reason: missingScopesReason, scopes: [...scopes] },
-  })
 }
 
 function compileRule(method: string, rule: ScopeRules[string]): ScopesOf {

@@ -1,4 +1,4 @@
-import type { Clock } from '@x/core'
+import type { Clock, Log } from '@x/core'
 import type { Call, CallContext, Principal } from '../call/exchange.ts'
 import type { RpcNotification, RpcRequest, RpcResponse, WireError, ParseBounds } from '@x/schema'
 
@@ -52,9 +52,18 @@ export interface HttpRequestView extends RequestHead {
   readonly reply: HttpReply
   /**
    * HTTP status and headers that the program configured for an error, such as 403 with a challenge for a missing scope.
-   * Undefined for the defaults.
+   * Undefined for the defaults. Called for each error, also of a batch or on an event stream, where only its log
+   * matters. `request` is the one that failed, if there is one.
    */
-  toHttpError?(error: WireError): HttpErrorHead | undefined
+  toHttpError?(error: WireError, request?: RpcRequest): HttpErrorHead | undefined
+}
+
+/** Which request failed. */
+export interface HttpErrorContext {
+  /** Undefined if it could not be read. */
+  readonly request: RpcRequest | undefined
+  readonly principal: Principal | undefined
+  readonly log: Log
 }
 
 /** HTTP status and headers of a response with a JSON-RPC error. */

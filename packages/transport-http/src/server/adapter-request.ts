@@ -1,4 +1,4 @@
-import type { HttpLimits, HttpProtocolAdapter, HttpReply, Principal } from '@x/exchange'
+import type { HttpLimits, HttpProtocolAdapter, HttpReply, Principal, Server } from '@x/exchange'
 import { createClientContext } from './call-context.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 import { eventStreamHeaders, keepAliveComment } from './reply.ts'
@@ -14,6 +14,7 @@ export interface AdapterRequest extends IndexedEntry {
 export interface AdapterContext<Source, Target> {
   readonly adapter: HttpProtocolAdapter | undefined
   readonly adapterRequests: AdapterRequest[]
+  readonly server: Server
   readonly settings: HandlerSettings<Source>
   readonly httpAdapter: HttpAdapter<Source, Target>
 }
@@ -43,7 +44,8 @@ export function handToAdapter<Source, Target>(
     context: createClientContext(context.settings.clientAddress?.(view)),
     limits: createHttpLimits(context.settings, view),
     reply: createHttpReply(request, context),
-    toHttpError: (error) => context.settings.toHttpError?.(error),
+    toHttpError: (error, failedRequest) =>
+      context.settings.toHttpError?.(error, { request: failedRequest, principal, log: context.server.log }),
   })
 }
 

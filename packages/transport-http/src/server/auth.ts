@@ -1,5 +1,5 @@
 import type { Ledger } from '@x/core'
-import type { HttpErrorHead, Principal } from '@x/exchange'
+import type { HttpErrorContext, HttpErrorHead, Principal } from '@x/exchange'
 import type { WireError } from '@x/schema'
 import type { HttpDocuments } from './documents.ts'
 import type { HttpErrorResponse, RequestView } from './http-adapter.ts'
@@ -32,9 +32,9 @@ export interface HttpAuth<Source> {
   readonly documents?: HttpDocuments | undefined
   /**
    * HTTP status and headers for a JSON-RPC error, such as 403 with a `WWW-Authenticate` for a missing scope. The body
-   * remains the JSON-RPC error. Not called for an error on an event stream, whose head has already been sent.
+   * remains the JSON-RPC error. On an event stream, whose head has already been sent, the result is not used.
    */
-  readonly toHttpError?: ((error: WireError) => HttpErrorHead | undefined) | undefined
+  readonly toHttpError?: ((error: WireError, context: HttpErrorContext) => HttpErrorHead | undefined) | undefined
   /** Rejects while no request can be authenticated. `/readyz` of `serveHttp` returns 503 until it resolves. */
   readonly ready?: (() => Promise<void>) | undefined
 }

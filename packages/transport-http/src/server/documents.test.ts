@@ -54,7 +54,12 @@ describe.each(serveFunctions)('%s', (_, serve) => {
       'Bearer',
       { jsonrpc: '2.0', id: 1, error },
     ])
-    expect(toHttpError).toHaveBeenCalledExactlyOnceWith(error)
+    const request = expect.objectContaining({ id: 1, method: 'tools/list' })
+    expect(toHttpError).toHaveBeenCalledExactlyOnceWith(error, {
+      request,
+      principal: undefined,
+      log: expect.any(Function),
+    })
   })
 
   test('an error after a notification keeps to the stream, whose head is out', async () => {
@@ -66,7 +71,8 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     await using handler = await serve(exchange, { auth: { authenticate, toHttpError } })
     const { status, body } = await handler.send(createPostRequest('tools/list'))
     expect([status, body.includes('"message":"no"')]).toEqual([200, true])
-    expect(toHttpError).not.toHaveBeenCalled()
+    // Its log gets the error all the same.
+    expect(toHttpError).toHaveBeenCalledOnce()
   })
 
   test('errors that toHttpError leaves out keep their status, and a failing toHttpError is a failure', async () => {

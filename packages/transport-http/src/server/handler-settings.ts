@@ -180,7 +180,7 @@ export function compileSettings<Source>(
     clientAddress: clientAddress && ((view) => requireSync('clientAddress', clientAddress(view))),
     documents: compileDocuments(documents),
     supportedVersions: [protocolVersion, ...(adapter?.revisions ?? [])],
-    toHttpError: toHttpError && ((error) => requireSync('toHttpError', toHttpError(error))),
+    toHttpError: toHttpError && ((error, request) => requireSync('toHttpError', toHttpError(error, request))),
     authReady: reportFirstFailure(ready, log),
     onError,
     reportAuthentication,

@@ -1,5 +1,5 @@
 import { Cancellation, isWorkerd, withSignalOf } from '@x/core'
-import type { Call, Server } from '@x/exchange'
+import type { Call, HttpErrorContext } from '@x/exchange'
 import {
   errorCodes,
   errorResponse,
@@ -19,7 +19,6 @@ import type { HandlerSettings } from './handler-settings.ts'
 
 /** What a handler has: its server, its settings and its running calls. */
 export interface HandlerContext<Source, Target> extends AdapterContext<Source, Target> {
-  readonly server: Server
   readonly activeCalls: RunningCall<Target>[]
   /**
    * Calls {@link handleHeartbeat} for a call in `activeCalls` after a long wait, which may last a few seconds longer.
@@ -59,14 +58,24 @@ export function runHttpCall<Source, Target>(
   })
   if (call.phase === 'ended') return
   scheduleCallHeartbeat(call, context)
+  const origin = originOf(call, callRequest)
   try {
     context.server.exchange(callRequest.request, createHttpCall(call, callRequest, context)).then(
-      (response) => respondToCall(call, context, response),
+      (response) => respondToCall(call, response, origin, context),
       (error: unknown) => failCall(call, context, error),
     )
   } catch (error) {
     failCall(call, context, error)
   }
+}
+
+/** Which request an error belongs to. */
+type RequestOrigin = Omit<HttpErrorContext, 'log'>
+
+/** A streaming call keeps no reference to its request, to save memory. */
+function originOf<Source, Target>(call: RunningCall, callRequest: HttpCallRequest<Source, Target>): RequestOrigin {
+  const { id, method } = callRequest.request
+  return call.isStreaming ? { request: { jsonrpc: '2.0', id, method }, principal: callRequest.principal } : callRequest
 }
 
 function createRunningCall<Source, Target>(
@@ -92,27 +101,30 @@ function createRunningCall<Source, Target>(
 
 function respondToCall<Source, Target>(
   call: RunningCall<Target>,
-  context: HandlerContext<Source, Target>,
   response: RpcResponse,
+  origin: RequestOrigin,
+  context: HandlerContext<Source, Target>,
 ): void {
   try {
     sendResponse(
       call,
       response,
-      'error' in response ? applyErrorHead(call, response.error, context.settings) : undefined,
+      'error' in response ? applyErrorHead(call, response.error, origin, context) : undefined,
     )
   } catch (error) {
     failCall(call, context, error)
   }
 }
 
-// Not for an error on a stream, whose head was already sent.
-function applyErrorHead<Source>(
-  call: RunningCall,
+function applyErrorHead<Source, Target>(
+  call: RunningCall<Target>,
   error: WireError,
-  { toHttpError }: HandlerSettings<Source>,
+  { request, principal }: RequestOrigin,
+  { settings, server }: HandlerContext<Source, Target>,
 ): number | undefined {
-  const errorHead = call.phase === 'waiting' ? toHttpError?.(error) : undefined
+  const errorHead = settings.toHttpError?.(error, { request, principal, log: server.log })
+  // The head of a stream has already been sent.
+  if (call.phase !== 'waiting') return undefined
   for (const [name, value] of Object.entries(errorHead?.headers ?? {})) setReplyHeader(call, name, value)
   return errorHead?.status
 }

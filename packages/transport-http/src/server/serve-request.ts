@@ -24,7 +24,6 @@ import { checkHeadersMatchBody, checkRequest, methodNotAllowedResponse } from '.
 import type { BodyBounds, HttpErrorResponse, RequestView } from './http-adapter.ts'
 import { createErrorAnswer, isHttpErrorResponse, statusOf } from './reply.ts'
 import { type HandlerContext, runHttpCall } from './run-call.ts'
-import type { HandlerSettings } from './handler-settings.ts'
 
 /**
  * Serves one HTTP request from its head to the start of its call, with the checks in the order of the specification
@@ -151,7 +150,7 @@ function failRequest<Source, Target>(
 ): void {
   if (!isMcpError(error)) context.settings.onError(error, view)
   const response = errorResponse(id ?? rejectedRequestIdOf(error), error)
-  const errorHead = findErrorHead(response.error, view, context.settings)
+  const errorHead = findErrorHead(response.error, view, context)
   const addedHeaders = Object.entries(errorHead?.headers ?? {}).flat()
   // Before the exchange was called, an error is a failure of HTTP and not of JSON-RPC, so it has an error status.
   const status = errorHead?.status ?? (isMcpError(error) ? statusOf(response) : 500)
@@ -164,10 +163,10 @@ function failRequest<Source, Target>(
 function findErrorHead<Source>(
   error: WireError,
   view: RequestView<Source>,
-  settings: HandlerSettings<Source>,
+  { settings, server }: Pick<HandlerContext<Source, never>, 'settings' | 'server'>,
 ): HttpErrorHead | undefined {
   try {
-    return settings.toHttpError?.(error)
+    return settings.toHttpError?.(error, { request: undefined, principal: undefined, log: server.log })
   } catch (failure) {
     settings.onError(failure, view)
     return undefined

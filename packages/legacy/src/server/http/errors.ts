@@ -6,6 +6,7 @@ import {
   errorResponse,
   isJsonObject,
   McpError,
+  type RpcRequest,
   type RpcResponse,
   type WireError,
 } from '@x/schema'
@@ -76,9 +77,9 @@ export function rejectLostCall(
  * that may be sent again later gets 429 or 503. Anything else is 200, even an error, because clients of these revisions
  * treat any other status as a transport failure.
  */
-export function createResponseHead(response: RpcResponse, view?: HttpRequestView): ResponseHead {
+export function createResponseHead(response: RpcResponse, view?: HttpRequestView, request?: RpcRequest): ResponseHead {
   if (!('error' in response)) return { status: 200 }
-  const head = view?.toHttpError?.(response.error)
+  const head = view?.toHttpError?.(response.error, request)
   if (head === undefined) return createOverloadHead(response.error)
   return { status: head.status, headers: Object.entries(head.headers ?? {}).flat() }
 }

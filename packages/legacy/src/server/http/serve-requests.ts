@@ -126,7 +126,7 @@ async function serveSingleRequest(request: RpcRequest, callContext: CallContext,
   const { stream, peer } = callContext
   try {
     const localResponse = serveLocalMethod(request, createClientSettings(peer, http), http.callDeps)
-    if (localResponse !== undefined) return void respond(await localResponse, callContext)
+    if (localResponse !== undefined) return void respond(await localResponse, request, callContext)
     if (callContext.state?.calls.has(request.id) === true) {
       const message = 'A request with this id has not been answered yet: give each request an id of its own'
       return void stream.respond(errorResponse(request.id, new McpError(errorCodes.invalidRequest, message)))
@@ -134,13 +134,18 @@ async function serveSingleRequest(request: RpcRequest, callContext: CallContext,
     await serveCall(request, callContext, http)
   } catch (error) {
     if (!isLimitError(error) && !isUnavailable(error)) http.callDeps.reportError(error)
-    respond(toLegacyErrorResponse(request.id, error, http.callDeps), callContext)
+    respond(toLegacyErrorResponse(request.id, error, http.callDeps), request, callContext)
   }
 }
 
 /** A response of a batch does not set the HTTP status, because the client would then send the whole batch again. */
-function respond(response: RpcResponse, { stream, isBatch, peer }: CallContext): ReturnType<CallStream['respond']> {
-  return stream.respond(response, createResponseHead(response, isBatch ? undefined : peer.view))
+function respond(
+  response: RpcResponse,
+  request: RpcRequest,
+  { stream, isBatch, peer }: CallContext,
+): ReturnType<CallStream['respond']> {
+  const head = createResponseHead(response, peer.view, request)
+  return stream.respond(response, isBatch ? createResponseHead(response) : head)
 }
 
 async function serveCall(request: RpcRequest, callContext: CallContext, http: HttpDeps): Promise<void> {
@@ -165,7 +170,7 @@ async function serveCall(request: RpcRequest, callContext: CallContext, http: Ht
     const legacyCall = { request, client: peer.client, level: state?.level ?? 'info', channel }
     const response = await runLegacyCall(legacyCall, callDeps, round)
     activeCalls.delete(call)
-    const writtenEvent = respond(response, callContext)
+    const writtenEvent = respond(response, request, callContext)
     linkedCall?.finish(writtenEvent)
   } catch (error) {
     if (error instanceof CallHandedOffError) stream.release()
