@@ -12,7 +12,7 @@ import { findFreePort } from './older-server-peers.ts'
 
 const loginPattern = /"type":"login","url":"([^"]+)"/
 
-test('mcpx dev shows the link of a login, and is ready once the user has followed it', async () => {
+test('mcpx dev says that the server waits for a login, with its link, and is ready once the user has followed it', async () => {
   await using mcpx = await buildMcpx()
   const port = await findFreePort()
   const resource = `http://127.0.0.1:${port}/mcp`
@@ -21,9 +21,11 @@ test('mcpx dev shows the link of a login, and is ready once the user has followe
   await using _ = await serveOurs(keys.first, { port, auth })
   // The command stores the login.
   const env = { ...process.env, XDG_CONFIG_HOME: dirname(mcpx.path) }
-  const dev = spawn(process.execPath, [mcpx.path, 'dev', resource, '--port', '0', '--json'], { env })
-  const [line] = await once(createInterface({ input: dev.stdout }), 'line')
-  const { origin, hash } = new URL(JSON.parse(String(line)).page)
+  const dev = spawn(process.execPath, [mcpx.path, 'dev', resource, '--port', '0'], { env })
+  const lines: string[] = []
+  const output = createInterface({ input: dev.stdout }).on('line', (line) => lines.push(line))
+  const [line] = await once(output, 'line')
+  const { origin, hash } = new URL(String(line).replace('page', '').trim())
   const events = await fetch(`${origin}/api/events`, { headers: { authorization: `Bearer ${hash.slice(1)}` } })
   let text = ''
   for await (const chunk of events.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -33,7 +35,13 @@ test('mcpx dev shows the link of a login, and is ready once the user has followe
     if (link !== knownLink && link !== undefined) await fetch(await issuer.browse(link))
     if (/"type":"lists".*"name":"resolve"/.test(text)) break
   }
-  expect(text).toContain('"status":"ready"')
+  const states = Array.from(
+    text.matchAll(/"status":"([a-z_]+)"|"type":"(login)"/g),
+    ([, status, login]) => status ?? login,
+  )
+  expect(states.slice(-5)).toEqual(['login_needed', 'login', 'login', 'starting', 'ready'])
+  const [, link] = loginPattern.exec(text) ?? []
+  expect(lines.slice(2)).toEqual([`The server requires a login: visit ${link}`, expect.stringContaining('ready after')])
   dev.kill('SIGTERM')
   await once(dev, 'exit')
 })

@@ -11,6 +11,8 @@ export type ServerStatus =
   | 'restarting'
   /** The process has ended by itself. The next change of a file starts it again. */
   | 'ended'
+  /** It answers once a user has logged in. */
+  | 'login_needed'
   /** It runs, or is reachable, and does not answer its first request. */
   | 'silent'
 
@@ -34,7 +36,7 @@ export interface ServerState {
   readonly startMs: number | undefined
   /** Why the server's processes cannot continue each other's calls. */
   readonly notice: string | undefined
-  /** Why the server is not ready: how it ended, and its last lines. */
+  /** Why the server is not ready: how it ended, and its last lines, or where a user logs in. */
   readonly reason: string | undefined
   /** Folders whose changes restart the server. */
   readonly watched: readonly string[]
@@ -164,8 +166,8 @@ export type DevEvent =
   | { readonly type: 'server'; readonly server: ServerState }
   | { readonly type: 'lists'; readonly lists: ServerLists }
   | { readonly type: 'task'; readonly task: TaskView }
-  /** Where the user logs in. Undefined when that is done. */
-  | { readonly type: 'login'; readonly url: string | undefined }
+  /** Where the user logs in, and what a call needs beyond an earlier login. Without a URL that is done. */
+  | { readonly type: 'login'; readonly url: string | undefined; readonly addedScopes?: readonly string[] }
   | { readonly type: 'doctor'; readonly doctor: DoctorView }
   | { readonly type: 'call'; readonly call: CallView }
   | { readonly type: 'question'; readonly question: QuestionView; readonly isOpen: boolean }

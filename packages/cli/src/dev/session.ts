@@ -25,8 +25,11 @@ export async function openDevSession(options: ServeDevOptions): Promise<DevSessi
   const env = addStateKey(options.env ?? process.env)
   const log = new EventLog()
   const wire = new Wire(log, { hasUser: otherToken !== undefined })
-  // The page shows the URL of a login, which only a click opens.
-  const redirect = loopbackRedirect({ open: ({ href }) => log.append({ type: 'login', url: href }) })
+  const redirect = loopbackRedirect({
+    // The page and the terminal show the URL of a login, which only a click opens.
+    open: () => {},
+    showLoginUrl: ({ href }, addedScopes) => log.append({ type: 'login', url: href, addedScopes }),
+  })
   const http = options.http ?? { auth: createLogin(redirect) }
   const { target, watch } = openTarget({ ...options, env, http }, log, wire)
   const calls = new Calls(log, wire)

@@ -20,13 +20,15 @@ export interface DevCommandOptions {
 
 /** Serves the page of a server until the user presses Ctrl-C. */
 export async function startDev(
-  { io, printer }: CommandContext,
+  context: CommandContext,
   options: DevCommandOptions,
   [target = '']: readonly string[],
 ): Promise<ExitCode> {
+  const { io, printer } = context
   const dev = await waitForListening(openDevServer({ ...toServeOptions(options), target, env: io.env }))
   printAddresses(printer, dev)
   const print = (event: DevEvent): void => {
+    if (event.type === 'login') printLogin(event, context, dev.log.events)
     const text = event.type === 'server' && !printer.isJson ? describeState(event.server) : undefined
     if (text !== undefined) printer.line(toDisplayText(text))
   }
@@ -38,6 +40,20 @@ export async function startDev(
   unsubscribe()
   await dev.close()
   return 0
+}
+
+/** A server that is not ready says where to log in itself, but not in JSON. */
+function printLogin(
+  { url, addedScopes = [] }: Extract<DevEvent, { readonly type: 'login' }>,
+  { io, printer }: CommandContext,
+  events: readonly DevEvent[],
+): void {
+  const isShown = events.some((event) => event.type === 'server' && event.server.status === 'login_needed')
+  if (url === undefined || (isShown && !printer.isJson)) return
+  const purpose = addedScopes.length === 0 ? 'log in' : `grant ${addedScopes.join(' ')}, which a call needs`
+  const text = toDisplayText(`To ${purpose}, visit ${url}`)
+  if (printer.isJson) io.errorOutput.write(`${text}\n`)
+  else printer.line(text)
 }
 
 async function openPage(url: string): Promise<void> {
@@ -78,6 +94,7 @@ function tokenOf(text: string): string {
 
 function describeState({ status, name, pids, startMs = 0, notice, reason, watched }: ServerState): string | undefined {
   if (status === 'ended' || status === 'silent') return `${status}: ${reason}`
+  if (status === 'login_needed') return reason
   if (status !== 'ready') return undefined
   const warning = notice === undefined ? '' : `\n${notice}`
   const process = pids.length === 0 ? '' : ` in ${pids.length === 1 ? 'process' : 'processes'} ${pids.join(', ')}`

@@ -1,3 +1,4 @@
+import { isAuthError } from '@x/auth/client'
 import { raceWithCancellation } from '@x/core'
 import type { Call, Connection, ConnectionPeer, ConnectionState, Exchange } from '@x/exchange'
 import { ConnectionStateSource } from '@x/exchange/internal'
@@ -47,6 +48,13 @@ export class RestartableConnection implements Connection {
 
   get state(): ConnectionState {
     return this.#states.state
+  }
+
+  /** What a user has to do until requests continue. */
+  get pendingLogin(): string | undefined {
+    const { status, loginUrl, reason } = this.state
+    if (status !== 'login_needed' || !isAuthError(reason) || reason.code !== 'login_pending') return undefined
+    return `The server requires a login: ${loginUrl === undefined ? reason.message : `visit ${loginUrl}`}`
   }
 
   get process(): AnyConnection['process'] {

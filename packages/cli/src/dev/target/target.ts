@@ -47,6 +47,7 @@ const maxOutputLines = 40
 export class Target {
   readonly #options: DevTargetOptions
   readonly #connections = new Set<RestartableConnection>()
+  readonly #loggingIn = new Set<RestartableConnection>()
   readonly #probing = new AsyncLocalStorage<boolean>()
   readonly #output: string[] = []
   #state: ServerState
@@ -109,6 +110,7 @@ export class Target {
       onRequest: (request) => this.#options.wire.expect(request),
     })
     this.#connections.add(connection)
+    connection.onStateChange(() => this.#noteLogin(connection))
     connection.closed.addEventListener('abort', () => this.#connections.delete(connection))
     return connection
   }
@@ -192,7 +194,11 @@ export class Target {
 
   async #startProcess(signal: AbortSignal, startedAt: number): Promise<void> {
     this.#output.length = 0
-    const silence = setTimeout(() => this.#setSilent(signal), silentMs)
+    const silence = setTimeout(() => {
+      // A user may take longer to log in.
+      if (this.#state.status === 'login_needed') silence.refresh()
+      else this.#setSilent(signal)
+    }, silentMs)
     try {
       if (!(await this.#replaceProcess(signal))) return
       const { name, revision } = await this.#probing.run(true, () => this.#probe(signal))
@@ -291,6 +297,16 @@ export class Target {
     // Calls that wait say why, and wait on.
     this.#ready.resolve()
     this.#ready = createResolvers()
+  }
+
+  #noteLogin(connection: RestartableConnection): void {
+    const { pendingLogin: reason } = connection
+    if (reason !== undefined) this.#loggingIn.add(connection)
+    else if (this.#loggingIn.delete(connection)) this.#options.log.append({ type: 'login', url: undefined })
+    if (connection !== this.#primary) return
+    const { status } = this.#state
+    if (reason === undefined && status === 'login_needed') this.#set({ status: 'starting', reason })
+    else if (reason !== undefined && status !== 'ready' && status !== 'ended') this.#set({ status: 'login_needed', reason })
   }
 
   #setSilent({ aborted }: AbortSignal): void {

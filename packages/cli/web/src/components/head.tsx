@@ -166,6 +166,8 @@ function statusWords(server: ServerState): string {
       return 'Restarting; calls wait'
     case 'ended':
       return endedWords(server)
+    case 'login_needed':
+      return 'Waits for a log-in'
     case 'silent':
       return 'Does not answer its first request'
     case 'ready': {
