@@ -4,7 +4,7 @@ import { gateway } from '@x/gateway'
 import { connectAny } from '@x/legacy/client'
 import { createServer, randomKey, sealedState, tool } from '@x/server'
 import { tasks } from '@x/tasks/server'
-import { type HttpServer, serveHttp } from '@x/transport-http/node'
+import { type HttpServer, type RequestView, serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOfferingServer } from '../testing/offering-server.ts'
 import { runCommand } from '../testing/run-command.ts'
@@ -40,6 +40,29 @@ describe('list', () => {
       resourceTemplates: [],
     })
   })
+})
+
+test.each([
+  [
+    401,
+    'resource_metadata="ORIGIN/metadata", scope="notes"',
+    `The server rejects the token of --token (or MCPX_TOKEN)
+  It takes tokens of https://login.example for https://notes.example/mcp with the scopes notes.
+  Its log says what is wrong with this one. Without --token, you log in at a terminal.`,
+  ],
+  // A server must not choose where the command sends requests.
+  [401, 'resource_metadata="http://127.0.0.1:1/metadata"', 'names no authorization server: look for the reason in its log'],
+  [403, 'error="insufficient_scope", scope="a b"', 'The token of --token lacks a scope: the server wants a b'],
+])('a token that the server rejects with %i %s is an error that says what it wants', async (status, challenge, text) => {
+  const metadata = { resource: 'https://notes.example/mcp', authorization_servers: ['https://login.example'] }
+  const authenticate = ({ header }: RequestView) => {
+    const parameters = challenge.replace('ORIGIN', `http://${header('host')}`)
+    return { status, message: 'no', headers: { 'WWW-Authenticate': `Bearer ${parameters}` } }
+  }
+  const auth = { authenticate, documents: { '/metadata': { body: metadata } } }
+  await using rejecting = await serveHttp(createOfferingServer(), { auth })
+  const { code, err } = await runCommand(['list', rejecting.url, '--token', 'x'])
+  expect([code, err]).toEqual([1, expect.stringContaining(text)])
 })
 
 describe('call', () => {

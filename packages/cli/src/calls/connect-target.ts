@@ -5,6 +5,7 @@ import { type AnyConnection, connectAny } from '@x/legacy/client'
 import { type TaskHandle, type TasksClient, tasksClient } from '@x/tasks/client'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
+import { createTokenAuthorizer } from './given-token.ts'
 import { createServerOutput, type ServerOutput } from './server-output.ts'
 import { createCommandLogin, loginTimeoutMs, OtherUrlError } from './stored-login.ts'
 import { failUnreachable, sayWaiting } from './unanswered-requests.ts'
@@ -33,7 +34,7 @@ function connectServer(
   onLoginNeeded: (addedScopes: readonly string[]) => void,
 ): AnyConnection {
   if (!(target instanceof URL)) return connectAny(target, { stdio: { stderr: output.onLine } })
-  if (token !== undefined) return connectAny(target, { http: { headers: { authorization: `Bearer ${token}` } } })
+  if (token !== undefined) return connectAny(target, { http: { auth: createTokenAuthorizer(token) } })
   return connectAny(target, { http: { auth: createCommandLogin(io.input.isTTY === true, onLoginNeeded) } })
 }
 

@@ -2,6 +2,7 @@ import { type Bridge, bridge } from '@x/gateway/node'
 import { CliError, type ExitCode, waitForListening } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import type { TargetOptions } from './connect-target.ts'
+import { createTokenAuthorizer } from './given-token.ts'
 import { parseTargetText } from './target.ts'
 
 export interface BridgeCommandOptions extends TargetOptions {
@@ -28,7 +29,7 @@ function openBridge(text: string, { port, token }: BridgeCommandOptions): Promis
   const target = parseTargetText(text)
   if (target instanceof URL) {
     if (port !== undefined) throw new CliError('usage', '--port is for a server that is a command, and not a URL')
-    return bridge({ toStdio: target, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } })
+    return bridge({ toStdio: target, auth: token === undefined ? undefined : createTokenAuthorizer(token) })
   }
   if (port === undefined)
     throw new CliError('usage', 'Write --port for a server that is a command; 0 selects a free one')

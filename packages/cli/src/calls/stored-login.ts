@@ -1,6 +1,6 @@
 import { AuthError, type OAuth, oauth, type Redirect } from '@x/auth/client'
 import { fileStore, loopbackRedirect } from '@x/auth/node'
-import { isThisMachine, parseJsonObject } from '@x/core'
+import { isThisMachine, type JsonObject, parseJsonObject } from '@x/core'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 
 const clientName = 'mcpx'
@@ -69,16 +69,22 @@ const metadataTimeoutMs = 5000
 export async function findOwnUrl(url: URL, signal: AbortSignal): Promise<URL | undefined> {
   if (!isThisMachine(url.hostname)) return undefined
   const metadataUrl = new URL(`/.well-known/oauth-protected-resource${url.pathname}`, url)
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(metadataTimeoutMs)])
-  const text = await fetch(metadataUrl, { redirect: 'error', signal: limit })
-    .then((response) => response.text())
-    .catch(() => '')
-  const resource = parseJsonObject(text)?.['resource']
+  const metadata = await fetchResourceMetadata(metadataUrl, signal)
+  const resource = metadata?.['resource']
   if (typeof resource !== 'string' || !URL.canParse(resource)) return undefined
   const own = new URL(resource)
   const { protocol, port, pathname } = url
   const isSpelling = own.protocol === protocol && own.port === port && own.pathname === pathname
   return isSpelling && own.hostname !== url.hostname && isThisMachine(own.hostname) ? own : undefined
+}
+
+/** Undefined if a server has none that can be read. */
+export async function fetchResourceMetadata(url: URL, signal: AbortSignal): Promise<JsonObject | undefined> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(metadataTimeoutMs)])
+  const text = await fetch(url, { redirect: 'error', signal: limit })
+    .then((response) => response.text())
+    .catch(() => '')
+  return parseJsonObject(text)
 }
 
 /** Undefined without a login. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { relative } from 'node:path'
 import { CliError, type ExitCode, waitForListening } from '../cli-error.ts'
+import type { HttpAuthorizer } from '@x/exchange'
 import type { CommandContext } from '../command.ts'
 import type { Printer } from '../output/printer.ts'
 import { toDisplayText } from '../terminal/display-text.ts'
@@ -25,7 +26,7 @@ export async function startDev(
   [target = '']: readonly string[],
 ): Promise<ExitCode> {
   const { io, printer } = context
-  const dev = await waitForListening(openDevServer({ ...toServeOptions(options), target, env: io.env }))
+  const dev = await waitForListening(openDevServer({ ...(await toServeOptions(options)), target, env: io.env }))
   printAddresses(printer, dev)
   const print = (event: DevEvent): void => {
     if (event.type === 'login') printLogin(event, context, dev.log.events)
@@ -61,22 +62,28 @@ async function openPage(url: string): Promise<void> {
   await openBrowser(new URL(url))
 }
 
-function toServeOptions({
+async function toServeOptions({
   port,
   watch,
   instances,
   token,
   as: other,
   hosts,
-}: DevCommandOptions): Omit<ServeDevOptions, 'target'> {
+}: DevCommandOptions): Promise<Omit<ServeDevOptions, 'target'>> {
   return {
     hosts,
     otherToken: other === undefined ? undefined : tokenOf(other),
-    ...(token !== undefined && { http: { headers: { authorization: `Bearer ${token}` } } }),
+    ...(token !== undefined && { http: { auth: await loadAuthorizer(token) } }),
     ...(port !== undefined && { port }),
     ...(watch !== undefined && { watch }),
     ...(instances !== undefined && { instances }),
   }
+}
+
+/** Most servers are programs without a token, and start sooner without this module. */
+async function loadAuthorizer(token: string): Promise<HttpAuthorizer> {
+  const { createTokenAuthorizer } = await import('../calls/given-token.ts')
+  return createTokenAuthorizer(token)
 }
 
 function printAddresses(printer: Printer, { pageUrl, hostUrl }: DevServer): void {
@@ -92,10 +99,13 @@ function tokenOf(text: string): string {
   return token
 }
 
-function describeState({ status, name, pids, startMs = 0, notice, reason, watched }: ServerState): string | undefined {
+function describeState(server: ServerState): string | undefined {
+  const { status, reason } = server
   if (status === 'ended' || status === 'silent') return `${status}: ${reason}`
-  if (status === 'login_needed') return reason
-  if (status !== 'ready') return undefined
+  return status === 'ready' ? describeReady(server) : reason
+}
+
+function describeReady({ name, pids, startMs = 0, notice, watched }: ServerState): string {
   const warning = notice === undefined ? '' : `\n${notice}`
   const process = pids.length === 0 ? '' : ` in ${pids.length === 1 ? 'process' : 'processes'} ${pids.join(', ')}`
   const watching =

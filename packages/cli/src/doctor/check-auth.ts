@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, parseJsonObject } from '@x/core'
+import { readChallengeParam } from '../calls/given-token.ts'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { describeReply, type Reply } from './http-probe.ts'
 import { discoverProbe, sendPlain, sendRpc } from './rpc-probe.ts'
@@ -26,7 +27,7 @@ export async function checkAuth(target: Target): Promise<Finding> {
 }
 
 function readMetadataUrl({ headers }: Reply): URL | undefined {
-  const [, address = ''] = /resource_metadata\s*=\s*"?([^",\s]+)/i.exec(headers['www-authenticate'] ?? '') ?? []
+  const address = readChallengeParam(headers['www-authenticate'], 'resource_metadata') ?? ''
   return URL.canParse(address) ? new URL(address) : undefined
 }
 
