@@ -17,7 +17,7 @@ const mergedExtensions: Readonly<Record<string, readonly string[]>> = {
 /** Merges what all upstreams say of themselves: their capabilities, and their instructions under a heading each. */
 export async function mergeDescriptions({ request, call, parts }: HostRequest): Promise<JsonObject> {
   const upstreams = Array.from(parts.upstreams.values())
-  const answers = await Promise.all(upstreams.map((upstream) => upstream.ask(request, call)))
+  const answers = await Promise.all(upstreams.map((upstream) => upstream.askForList(request, call)))
   if (isCancelled(call)) throw call.signal.reason
   const caching = new MergedCaching()
   const descriptions: JsonObject[] = []

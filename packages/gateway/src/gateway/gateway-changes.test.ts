@@ -2,7 +2,17 @@ import { createCall } from '@x/exchange'
 import type { RpcNotification, RpcResponse } from '@x/schema'
 import { createServer, resource, tool } from '@x/server'
 import { expect, test } from 'vitest'
-import { callOf, createGateway, openStream, type OpenedStream } from '../testing/gateway-kit.ts'
+import { createGate } from '@tooling/vitest/gate'
+import { manualClock } from '@tooling/vitest/manual-clock'
+import {
+  callOf,
+  createGateway,
+  createNotes,
+  namesIn,
+  openStream,
+  type OpenedStream,
+  resultOf,
+} from '../testing/gateway-kit.ts'
 import { type ArrivedRequest, createScriptedUpstream, type ScriptedUpstream } from '../testing/scripted-upstream.ts'
 
 const acknowledged = 'subscriptions/acknowledged'
@@ -151,6 +161,54 @@ test('notifications that arrive before the acknowledgement are sent after it', a
   })
   const stream = openStream(server, { resourceSubscriptions: ['early+note://1'] }, createCall())
   await expect.poll(stream.methods).toEqual([acknowledged, 'resources/updated'])
+  stream.close()
+  await server.close()
+})
+
+test('an upstream that hangs delays the first list of a host, hardly the next ones, and hosts learn of its late answer [GWY-007]', async () => {
+  const clock = manualClock()
+  const returned = createGate()
+  let isHanging = false
+  const server = createGateway(
+    {
+      crm: createScriptedUpstream({
+        hasStates: true,
+        answer: async ({ request }) => {
+          if (isHanging) await returned.opened
+          const tools = [{ name: 'echo', inputSchema: { type: 'object' } }]
+          return {
+            jsonrpc: '2.0',
+            id: request.id,
+            result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools },
+          }
+        },
+      }),
+      files: createNotes('files'),
+    },
+    { runtime: clock },
+  )
+  expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toContain('crm__echo')
+  isHanging = true
+  // A host reads these one after the other, and waits for six seconds in all.
+  for (const [method, ms] of [
+    ['server/discover', 5000],
+    ['tools/list', 1000],
+  ] as const) {
+    const answer = resultOf(server, method)
+    await expect.poll(() => clock.waiting).toBeGreaterThan(0)
+    clock.advance(ms)
+    expect(JSON.stringify(await answer)).not.toContain('crm')
+  }
+  const stream = openStream(server, { toolsListChanged: true })
+  await expect.poll(stream.methods).toEqual(['subscriptions/acknowledged'])
+  returned.open()
+  await expect
+    .poll(() => {
+      clock.advance(100)
+      return stream.methods()
+    })
+    .toContain('tools/list_changed')
+  expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toContain('crm__echo')
   stream.close()
   await server.close()
 })

@@ -4,6 +4,7 @@ import type { Call, ConnectionPeer, HttpAuthorizer, HttpTarget, Principal } from
 import { metaKeys, protocolVersion } from '@x/schema'
 import { httpHandler } from '@x/transport-http'
 import { connectHttp } from '@x/transport-http/client'
+import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import type { GatewayOptions, GatewayUpstreamOptions, UpstreamCaller } from '../index.ts'
 import { callOf, createGateway, errorOf, namesIn, resultOf } from '../testing/gateway-kit.ts'
@@ -52,6 +53,21 @@ const call = (server: Parameters<typeof resultOf>[0], caller: Call): Promise<obj
   resultOf(server, 'tools/call', { name: 'crm__greet', arguments: {} }, caller)
 const refusal = (server: Parameters<typeof resultOf>[0], caller: Call): Promise<object> =>
   errorOf(server, 'tools/call', { name: 'crm__greet', arguments: {} }, caller)
+
+test('a credential that does not come in time leaves the upstream out of a list, and is no failure of it', async () => {
+  const clock = manualClock()
+  const records: LogRecord[] = []
+  const crm = { ...createScriptedUpstream(), credential: () => new Promise<never>(() => {}) }
+  const server = createGateway({ crm }, { runtime: clock, log: (record) => void records.push(record) })
+  const list = resultOf(server, 'tools/list')
+  await expect.poll(() => clock.waiting).toBeGreaterThan(0)
+  clock.advance(5000)
+  expect(namesIn(await list, 'tools')).toEqual([])
+  const cause = { message: 'The credential of the caller took longer than 5000 ms' }
+  expect(records).toMatchObject([{ level: 'error', name: 'crm', method: 'tools/list', err: { cause } }])
+  expect([crm.arrived, server.upstreams.get('crm')?.state.status]).toEqual([[], 'connecting'])
+  await server.close()
+})
 
 function create(upstreams: GatewayOptions['upstreams']) {
   const records: LogRecord[] = []

@@ -30,12 +30,13 @@ export async function listenToUpstreams(host: HostRequest): Promise<RpcResponse>
   const upstreams = Array.from(parts.upstreams.values())
   const removals = upstreams.map(({ states }) => states.onListsChange(() => stream.changeLists()))
   try {
-    const opened = upstreams.map(
-      (upstream) =>
-        new Promise<void>((resolve) => {
-          void follow(upstream, { host, stream, signal: scope.signal, onAnswer: resolve }).then(resolve)
-        }),
-    )
+    const opened = upstreams.map((upstream) => {
+      const { isSilent } = upstream
+      const answered = new Promise<void>((resolve) => {
+        void follow(upstream, { host, stream, signal: scope.signal, onAnswer: resolve }).then(resolve)
+      })
+      return isSilent ? undefined : answered
+    })
     await settlesWithin(raceWithCancellation(Promise.all(opened), call), listTimeoutMs, runtime)
     if (isCancelled(call)) throw call.signal.reason
     stream.open()

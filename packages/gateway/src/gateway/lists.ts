@@ -65,7 +65,7 @@ export class MergedCaching {
 
 /**
  * Merges a list of all upstreams: the pages of one after the other, with short lists joined. All are asked at the same
- * time, so that one that hangs delays the result by one time limit only.
+ * time, so that one that hangs delays the result by one time limit only, and later results by less.
  */
 export async function mergeList(list: MergedList, host: HostRequest): Promise<JsonObject> {
   const { request, call, parts } = host
@@ -99,7 +99,7 @@ async function askForPages({
   if (first < 0) throw invalidCursorError()
   return upstreams.slice(first).map((upstream, index) => {
     const cursor = index === 0 && start?.cursor !== undefined ? { cursor: start.cursor } : {}
-    return { upstream, answer: upstream.ask(createRelatedRequest(request, request.method, cursor), call) }
+    return { upstream, answer: upstream.askForList(createRelatedRequest(request, request.method, cursor), call) }
   })
 }
 

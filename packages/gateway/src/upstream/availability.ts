@@ -45,6 +45,11 @@ export class Availability {
     return this.#answers > 0 ? 'reachable' : 'unknown'
   }
 
+  /** How many messages have arrived. */
+  get answers(): number {
+    return this.#answers
+  }
+
   /** Requests in a row without an answer. */
   get failures(): number {
     return this.#failures

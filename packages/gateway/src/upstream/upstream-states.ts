@@ -60,6 +60,7 @@ export class UpstreamStates {
   #cause: unknown
   #awayAt = 0
   #isMissed = false
+  readonly #listListeners = new Set<() => void>()
 
   constructor(availability: Availability, deps: Deps) {
     this.#availability = availability
@@ -141,10 +142,17 @@ export class UpstreamStates {
     this.#isMissed = isMissed
   }
 
+  /** Notifies of an answer that came too late for the last list. */
+  changeLists(): void {
+    for (const listener of this.#listListeners) listener()
+  }
+
   /** Calls a function when other tools can be offered: the upstream went away or opened, or a user has logged in. */
   onListsChange(listener: () => void): () => void {
     let last = this.source.state.status
+    this.#listListeners.add(listener)
     const removals = [
+      () => this.#listListeners.delete(listener),
       this.#availability.onChange(listener),
       this.source.onStateChange(({ status }) => {
         if (status === 'open' && (last === 'login_needed' || this.#isMissed)) listener()

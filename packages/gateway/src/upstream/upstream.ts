@@ -1,4 +1,4 @@
-import { errorRecord, isCancelled, type JsonObject, quoteText, withTimeout } from '@x/core'
+import { errorRecord, isCancelled, type JsonObject, quoteText, settlesWithin, withTimeout } from '@x/core'
 import type { Call, Exchange, Server } from '@x/exchange'
 import { errorCodes, errorResponse, type RpcRequest, type RpcResponse } from '@x/schema'
 import { createHop, observeHop } from '../hop/hop.ts'
@@ -21,6 +21,11 @@ import { UpstreamStates } from './upstream-states.ts'
 /** Milliseconds that each upstream has for its part of a merged result. A slow one is omitted. */
 // limit: lists | ms | the part of one upstream in a list | the part is left out
 export const listTimeoutMs = 5000
+/** A host reads four or five lists at its start, and gives all of them together about 30 seconds. */
+// limit: lists beside a silent upstream | ms | the part of one upstream that did not answer the last list | the part is left out
+const silentListTimeoutMs = 1000
+
+const lateCredentialMessage = `The credential of the caller took longer than ${listTimeoutMs} ms`
 
 /** What a gateway decides about an upstream. */
 export interface GatewayUpstreamRules {
@@ -28,8 +33,8 @@ export interface GatewayUpstreamRules {
   readonly tools?: ToolRules | undefined
   /**
    * Milliseconds without a message after which a call is cancelled. It may take half of this longer, at most a minute.
-   * Lists and descriptions have 5 seconds instead: a slower upstream is left out. Default: 1,800,000, which is 30
-   * minutes.
+   * Lists and descriptions have 5 seconds instead, and one second after one that was not answered: a slower
+   * upstream is left out. Default: 1,800,000, which is 30 minutes.
    */
   readonly timeoutMs?: number | undefined
   /**
@@ -92,6 +97,8 @@ export class Upstream {
   /** Absent if `connect` has one credential for all callers, or the upstream is in this process. */
   readonly credential: CredentialSource | undefined
   readonly #deps: Deps
+  /** How many messages had arrived when a list had no answer. The next message ends the silence. */
+  #answersBeforeSilence: number | undefined
   /**
    * Absent for an upstream in this process, whose lists may depend on more than the caller, and for one with pins,
    * which a search checks as often as a list.
@@ -179,42 +186,80 @@ export class Upstream {
   }
 
   /**
+   * The same as {@link ask}, for the list of a host, which reads one after the other: an upstream delays only the first
+   * that it does not answer. It is asked for the others too, but not waited for, and a late answer changes the lists.
+   */
+  async askForList(request: RpcRequest, call: Call): Promise<UpstreamAnswer> {
+    const { isSilent } = this
+    const answer = this.ask(request, call)
+    if (!isSilent || (await settlesWithin(answer, silentListTimeoutMs, this.#deps.runtime))) return answer
+    this.states.setMissed(true)
+    void answer.then((late) => {
+      if (!isAway(late)) this.states.changeLists()
+    })
+    return { isAway: true }
+  }
+
+  /** True if the upstream has sent nothing since a list missed its part, or is unreachable. */
+  get isSilent(): boolean {
+    const { state, answers } = this.availability
+    return state === 'away' || answers === this.#answersBeforeSilence
+  }
+
+  #noteMissed(isMissed: boolean): void {
+    this.states.setMissed(isMissed)
+    if (isMissed) this.#answersBeforeSilence = this.availability.answers
+  }
+
+  /**
    * Sends a request for a merged result. An upstream that gives no answer within the limit is unreachable. One that
    * does not serve the method is reachable, and has no part of the result.
    */
   async ask(request: RpcRequest, call: Call): Promise<UpstreamAnswer> {
     const { runtime, log } = this.#deps
-    const createTimeoutError = (): Error =>
-      this.hop.isStarting
+    const { method } = request
+    const isRepeated = this.isSilent
+    let hasCredential = false
+    let lateCredential: Error | undefined
+    const createTimeoutError = (): Error => {
+      if (!hasCredential) return (lateCredential = credentialError(this.name, new Error(lateCredentialMessage)))
+      return this.hop.isStarting
         ? notStartedError(this.name)
         : noAnswerError(this.name, { begun: false, limitMs: listTimeoutMs })
+    }
     const limits = { timeoutMs: listTimeoutMs, clock: runtime, createTimeoutError, signal: call.signal }
     try {
-      const credential = await this.findCredential(request, call)
-      if ('loginUrl' in credential) return { login: credential }
-      const kept = this.#keptLists?.find(request, call, credential)
-      if (kept !== undefined) return { result: kept }
-      const { principal, context, notify } = call
-      const response = await withTimeout(limits, async (signal) => {
-        const send = (): Promise<RpcResponse> =>
-          this.exchange(request, { principal, context, notify, signal }, credential)
-        const first = await send()
-        // A process that ended meanwhile is started again. Without this, the host would miss its tools for one list.
-        return 'error' in first && this.states.source.state.status === 'restarting' ? send() : first
+      return await withTimeout(limits, async (signal) => {
+        const credential = await this.findCredential(request, call)
+        hasCredential = true
+        if ('loginUrl' in credential) return { login: credential }
+        const { principal, context, notify } = call
+        return this.#requestPart(request, { principal, context, notify, signal }, credential)
       })
-      const answer = toUpstreamAnswer(response)
-      this.states.setMissed(isAway(answer))
-      if ('result' in answer) this.#keptLists?.add(answer.result, { request, call, credential })
-      return answer
     } catch (error) {
-      if (!call.signal.aborted && findCredentialError(error) === undefined) {
-        this.states.setMissed(true)
+      const isOfCaller = findCredentialError(error) !== undefined
+      if (call.signal.aborted || (isOfCaller && error !== lateCredential)) return { isAway: true }
+      if (!isOfCaller) {
+        this.#noteMissed(true)
         if (this.hop.isStarting) this.states.awaitStart()
         else this.states.fail()
-        log(errorRecord(error, { method: request.method, name: this.name }))
       }
+      const record = errorRecord(error, { method, name: this.name })
+      log(isRepeated ? { ...record, level: 'debug' } : record)
       return { isAway: true }
     }
+  }
+
+  async #requestPart(request: RpcRequest, call: Call, credential: CallerCredential): Promise<UpstreamAnswer> {
+    const kept = this.#keptLists?.find(request, call, credential)
+    if (kept !== undefined) return { result: kept }
+    const first = await this.exchange(request, call, credential)
+    // A process that ended meanwhile is started again. Without this, the host would miss its tools for one list.
+    const isRestarting = 'error' in first && this.states.source.state.status === 'restarting'
+    const answer = toUpstreamAnswer(isRestarting ? await this.exchange(request, call, credential) : first)
+    this.#noteMissed(isAway(answer))
+    if ('result' in answer) this.#keptLists?.add(answer.result, { request, call, credential })
+    return answer
   }
 }
 
