@@ -1,4 +1,5 @@
 import { quoteText } from '@x/core'
+import { describeType } from '../request/json-copy.ts'
 import { authorFramesOf, type StartedUse } from './context-uses.ts'
 import { HandlerError, type HandlerErrorCode, isSuspension } from './handler-error.ts'
 import type { RunOutcome } from './handler.ts'
@@ -85,6 +86,7 @@ async function settleReturned(run: Run, uses: readonly StartedUse[]): Promise<vo
 }
 
 const awaitAdvice = 'await every question and step'
+const rethrowAdvice = 'throw an error again for which isSuspension(error) is true'
 
 function checkFailedUses(run: Run, uses: readonly StartedUse[], settledUses: ReadonlySet<StartedUse>): void {
   const lastCaughtIndex = lastCaughtIndexOf(settledUses)
@@ -124,8 +126,7 @@ function checkLeftUses(
       const reason = `${quoteText(run.name)} returned without waiting for ${use.description}: ${awaitAdvice}`
       run.fail(createUseError(run, use, 'unawaited', reason))
     } else if (!isExcused && isSuspensionSwallowed(run, use)) {
-      const advice = 'throw an error again for which isSuspension(error) is true'
-      const reason = `${quoteText(run.name)} caught the suspension of ${use.description} and returned: ${advice}`
+      const reason = `${quoteText(run.name)} caught the suspension of ${use.description} and returned: ${rethrowAdvice}`
       run.fail(createUseError(run, use, 'swallowed', reason))
     }
   }
@@ -196,11 +197,22 @@ function warnSwallowedError(run: Run, outcome: RunOutcome<unknown>): void {
   // A handler that failed on its own before the suspension has hidden nothing.
   if ('thrown' in outcome && (run.closedWhileStopping || isSuspension(outcome.thrown))) return
   const [key] = run.askedQuestions?.keys() ?? []
-  const endDescription = 'thrown' in outcome ? 'threw something else' : 'returned'
   const actionDescription =
     key === undefined
       ? `was to ${run.end?.kind === 'became_task' ? 'become a task' : 'move to another instance'}`
       : `asked "${key}"`
-  const advice = 'await every question and step, and let errors pass for which isSuspension(error) is true'
-  run.warn('swallowed', `${actionDescription} and then ${endDescription} as if it had not: ${advice}`, key)
+  run.warn('swallowed', `${actionDescription} and then ${describeSwallowing(run, outcome)}`, key)
+}
+
+function describeSwallowing(run: Run, outcome: RunOutcome<unknown>): string {
+  const caught = run.existingUses?.started.find(({ isAwaited, failure }) => isAwaited && isSuspension(failure?.error))
+  const end = describeOutcome(outcome)
+  if (caught === undefined) return `${end}: ${awaitAdvice}`
+  return `caught the suspension of ${caught.description} and ${end}: ${rethrowAdvice}`
+}
+
+function describeOutcome(outcome: RunOutcome<unknown>): string {
+  if (!('thrown' in outcome)) return 'returned'
+  const { thrown } = outcome
+  return `threw ${thrown instanceof Error ? `${thrown.name} ${quoteText(thrown.message)}` : describeType(thrown)} instead`
 }
