@@ -12,6 +12,7 @@ export {
   BusError,
   type BusErrorCode,
   isBusError,
+  busUnavailableError,
 } from './bus/change-bus.ts'
 export { decodeBase64, encodeBase64, encodeBase64url } from './base64.ts'
 export { callListener, isPromiseLike, requireSync, storeOfOwner } from './callback.ts'
@@ -98,7 +99,17 @@ export { escapeCharacter, formatCount, quoteText } from './quote-text.ts'
 export { type DurationUnit, formatDuration, formatRetryAfter, parseDuration } from './duration.ts'
 export { isThisMachine } from './this-machine.ts'
 export { codeOf, messageOf } from './thrown.ts'
-export { isUnavailable } from './unavailable.ts'
+export {
+  availableCode,
+  createFailureReporter,
+  createOutageLog,
+  limitOutages,
+  type FailureReporter,
+  type OutageLog,
+  type ServiceLog,
+  unavailableCode,
+} from './outage-log.ts'
+export { isUnavailable, unavailableErrorIn } from './unavailable.ts'
 export {
   type AbortScope,
   type TimeLimit,

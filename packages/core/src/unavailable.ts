@@ -17,10 +17,15 @@ const maxCauses = 8
  * `errorNames` and a code in `unavailableCodes`.
  */
 export function isUnavailable(error: unknown): boolean {
+  return unavailableErrorIn(error) !== undefined
+}
+
+/** The error, or the one of its causes, that says so. */
+export function unavailableErrorIn(error: unknown): Error | undefined {
   let candidate = error
   for (let depth = 0; depth < maxCauses && candidate instanceof Error; depth++) {
-    if (errorNames.has(candidate.name) && unavailableCodes.has(codeOf(candidate))) return true
+    if (errorNames.has(candidate.name) && unavailableCodes.has(codeOf(candidate))) return candidate
     candidate = candidate.cause
   }
-  return false
+  return undefined
 }

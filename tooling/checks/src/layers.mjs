@@ -77,7 +77,7 @@ export const folderLayers = {
     '. server server/stdio server/http server/call server/session client client/http client/stdio ' +
     'client/connection client/calls client/options.ts client/target.ts translate',
   core:
-    '. bus ledger.ts import-peer-dependency.ts log.ts callback.ts waiting.ts cancellation.ts ' +
+    '. bus outage-log.ts unavailable.ts ledger.ts import-peer-dependency.ts log.ts callback.ts waiting.ts cancellation.ts ' +
     'checked-number.ts json.ts quote-text.ts runtime.ts thrown.ts',
   schema:
     '. methods transports messages json-schema server patterns client server/tools.ts ' +

@@ -13,7 +13,8 @@ export interface MemoryBusOptions {
  * listener publishes comes after all earlier ones. No change is lost, and `publish` never rejects.
  */
 export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
-  const listeners = createListenerRegistry(createErrorReporter(options.log))
+  const log = createLog(options.log, '@x/core')
+  const listeners = createListenerRegistry((error) => log(errorRecord(error, { name: 'change bus' })))
   return {
     publish(change) {
       listeners.notifyChange(change)
@@ -83,10 +84,4 @@ export function createListenerRegistry(onError: (error: unknown) => void): Liste
     notifyChange: (change) => notifyListeners((listener) => listener.onChange(change)),
     notifyGap: () => notifyListeners((listener) => listener.onGap()),
   }
-}
-
-/** Writes each error of a bus to the log, under the name `change bus`. */
-export function createErrorReporter(log: Log | undefined): (error: unknown) => void {
-  const write = createLog(log, '@x/core')
-  return (error) => write(errorRecord(error, { name: 'change bus' }))
 }

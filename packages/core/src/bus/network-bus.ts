@@ -1,12 +1,13 @@
 import { checkedNumber } from '../checked-number.ts'
-import type { Log } from '../log.ts'
+import { createLog, type Log } from '../log.ts'
+import { createFailureReporter } from '../outage-log.ts'
 import { type Clock, platformRuntime } from '../runtime.ts'
 import { maxTimerMs } from '../waiting.ts'
 import type { ChangeBus } from './change-bus.ts'
 import { decodeMessage, encodeChange } from './change-text.ts'
 import { type ConnectFunction, withBusTimeout } from './connection.ts'
 import { createBusSession } from './bus-session.ts'
-import { createListenerRegistry, createErrorReporter } from './memory-bus.ts'
+import { createListenerRegistry } from './memory-bus.ts'
 
 /** A bus over a network. A client that it made of a URL is its own. */
 export interface NetworkBus extends ChangeBus {
@@ -64,7 +65,11 @@ export function createNetworkBus(
 ): ChangeBus {
   const timeoutMs = checkedNumber('timeoutMs', options.timeoutMs ?? defaultTimeoutMs, durationBounds)
   const keepAliveMs = checkedNumber('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs, durationBounds)
-  const onError = createErrorReporter(options.log)
+  const failures = createFailureReporter(createLog(options.log, '@x/core'), connector.name, {
+    name: 'change bus',
+    clock,
+  })
+  const onError = (error: unknown): void => failures.report(error)
   const listeners = createListenerRegistry(onError)
   const onMessage = (text: string): void => {
     try {
@@ -79,7 +84,10 @@ export function createNetworkBus(
     name: connector.name,
     connect: connector.connect,
     onMessage,
-    onGap: () => listeners.notifyGap(),
+    onGap: () => {
+      failures.end()
+      listeners.notifyGap()
+    },
     onError,
     timeoutMs,
     keepAliveMs,

@@ -1,4 +1,13 @@
-import { createLedger, createLog, errorRecord, type Log, type Runtime, runtimeOf } from '@x/core'
+import {
+  createLedger,
+  createLog,
+  errorRecord,
+  limitOutages,
+  type Log,
+  platformRuntime,
+  type Runtime,
+  runtimeOf,
+} from '@x/core'
 import type { Exchange, Middleware } from '../call/exchange.ts'
 import type { Implementation } from '@x/schema'
 import { composeServer, type Composition, placeToolSearch } from './compose.ts'
@@ -48,7 +57,7 @@ export interface ServerOfOptions
  */
 export function serverOf(exchange: Exchange, serverOptions: ServerOfOptions): Server {
   const { info, extensions = [], needsPrincipal = false, localOnly, ledger = createLedger() } = serverOptions
-  const events = createEventSource(createLog(serverOptions.log, '@x/exchange'))
+  const events = createEventSource(limitOutages(createLog(serverOptions.log, '@x/exchange'), platformRuntime).log)
   const { log } = events
   let methods: Composition['methods'] = new Map()
   const work = createWorkCounter()

@@ -1,4 +1,13 @@
-import { createLedger, createLog, type Ledger, type Log, type Runtime, runtimeOf, findOptionsProblem } from '@x/core'
+import {
+  createLedger,
+  createLog,
+  type Ledger,
+  type Log,
+  limitOutages,
+  type Runtime,
+  runtimeOf,
+  findOptionsProblem,
+} from '@x/core'
 import { isStateError, lazyState, randomKey, sealedState, type StateCodec, StateError } from '@x/state-codec'
 import { type InternalSettings, readInternalSettings } from '../definitions/internal-settings.ts'
 import { type LoadMonitor, createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
@@ -15,6 +24,8 @@ import { describeType } from '../request/json-copy.ts'
 export interface ServerSettings extends ErrorReporter {
   /** Events for extensions that observe. */
   readonly events: EventSource
+  /** Notes that a state was sealed or opened, which ends an outage of its store. */
+  readonly noteStateStore: () => void
   /** One call may send at most this many progress and log messages per second. */
   readonly maxNotificationsPerSecond: number
   /** A monotonic clock in milliseconds, with an arbitrary start. */
@@ -68,16 +79,18 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     ...defaults,
     ...readInternalSettings(definition),
   }
-  const events = createEventSource(createLog(definition.log, '@x/server'))
+  const runtimeSettings = runtimeSettingsOf(definition)
+  const services = limitOutages(createLog(definition.log, '@x/server'), runtimeSettings.runtime)
+  const events = createEventSource(services.log)
   const { log } = events
   const warn = createWarn(log)
-  const runtimeSettings = runtimeSettingsOf(definition)
   const ledger = createLedger(definition.limits)
   const stateCodec = stateCodecOf(definition)
   const loadMonitor = createPlatformLoadMonitor(definition, { ...runtimeSettings, warn })
   return {
     events,
     log,
+    noteStateStore: () => services.succeed('StateError'),
     maxNotificationsPerSecond,
     ledger,
     stateCodec,

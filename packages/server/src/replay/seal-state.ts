@@ -19,7 +19,7 @@ export const statePurpose = 'requestState'
  */
 export async function openState(run: Run): Promise<RunJournal> {
   const { request } = run
-  const { stateCodec, loadMonitor } = request.settings
+  const { stateCodec, loadMonitor, noteStateStore } = request.settings
   const { requestState, inputResponses } = request.params
   if (stateCodec === undefined || typeof requestState !== 'string') throw invalidStateError()
   let value: JsonValue
@@ -35,6 +35,7 @@ export async function openState(run: Run): Promise<RunJournal> {
       },
     }
     value = await stateCodec.open(requestState, claims)
+    noteStateStore()
   } catch (error) {
     run.report(error)
     emitStateRejected(run, isStateError(error) ? error.code : 'unavailable')
@@ -131,17 +132,19 @@ function countCharacters(value: JsonValue | undefined, maxCharacters: number): n
  */
 export async function sealState(journal: RunJournal, run: Run): Promise<string> {
   const { request } = run
-  const { stateCodec } = request.settings
+  const { stateCodec, noteStateStore } = request.settings
   if (stateCodec === undefined) throw new HandlerError('state', stateDisabledMessage)
   journal.recordParts()
   try {
-    return await stateCodec.seal(journal.serialize(), {
+    const token = await stateCodec.seal(journal.serialize(), {
       purpose: statePurpose,
       memberNames: journalMemberNames,
       binding: stateBindingOf(request),
       owner: request.callerKey,
       since: journal.startedAt,
     })
+    noteStateStore()
+    return token
   } catch (error) {
     run.report(error)
     if (isStateError(error) && error.code === 'too_old') throw invalidStateError()

@@ -1,3 +1,4 @@
+import type { LogRecord } from '@x/core'
 import { memoryStore, storedState } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -30,6 +31,16 @@ describe.each(replayModes)('requestState with strictReplay $strictReplay', (mode
     expect(served.reported).toMatchObject([{ error: { code: 'unavailable' } }, { error: { code: 'unavailable' } }])
     reachable = true
     expect(Object.keys((await send(served, { state, responses: { a: answer } })).requests)).toEqual(['b'])
+  })
+
+  test('in a store that cannot be reached is an error of the log once, whoever meets it', async () => {
+    const levels: string[] = []
+    const refuse = async () => Promise.reject(new Error('connection refused'))
+    const down = new Proxy(memoryStore(), { get: (_, name) => (name === 'forOwner' ? undefined : refuse) })
+    const log = ({ level }: LogRecord): void => void levels.push(level)
+    const served = serve(run, { ...mode, state: storedState({ store: down }), log })
+    for (let count = 0; count < 3; count += 1) await send(served)
+    expect(levels).toEqual(['error', 'debug', 'debug'])
   })
 
   test('of an instance whose clock is ahead is unavailable at another, and good there later [UNA-007]', async () => {

@@ -1,3 +1,4 @@
+import type { LogRecord } from '@x/core'
 import { errorCodes } from '@x/schema'
 import { isSuspension, tool } from '@x/server'
 import { expect, test } from 'vitest'
@@ -152,4 +153,36 @@ test('a handler that swallows its suspension when it becomes a task is only repo
   const { start, reach, errors } = createFleet().add([swallowing], {}, { strictReplay: false })
   expect(textOf((await reach(await start('swallow'), 'completed')).result)).toBe('as a task')
   expect(errors).toEqual([expect.stringContaining('was to become a task and then returned')])
+})
+
+test('an outage of the store is three lines in the log, whoever meets it', async () => {
+  const isShown = ({ level }: LogRecord): boolean => level !== 'debug'
+  let isAway = false
+  const fleet = createFleet((engine) => {
+    const call =
+      <Args extends readonly unknown[], Value>(method: (...args: Args) => Promise<Value>) =>
+      (...args: Args): Promise<Value> =>
+        isAway ? Promise.reject(new Error('connection refused')) : method(...args)
+    return { ...engine, claim: call(engine.claim), get: call(engine.get), ping: call(engine.ping) }
+  })
+  const records: LogRecord[] = []
+  const quick = tool('quick', { description: 'x', task: 'required', run: () => 'done' })
+  const { start, see, reach, clock } = fleet.add([quick], {}, { log: (record) => void records.push(record) })
+  const taskId = await start('quick')
+  await reach(taskId, 'completed')
+  isAway = true
+  for (let count = 0; count < 120; count += 1) {
+    clock.advance(5000)
+    await expect(see(taskId)).rejects.toThrow('-32603')
+  }
+  isAway = false
+  for (let seconds = 0; seconds < 60; seconds += 1) {
+    clock.advance(1000)
+    await see(taskId)
+  }
+  expect(records.filter(isShown)).toMatchObject([
+    { level: 'error', name: 'tasks', message: 'Error: connection refused' },
+    { level: 'warn', code: 'unavailable', message: expect.stringMatching(/^The task store has failed for \d+ s/) },
+    { level: 'info', code: 'available', message: expect.stringMatching(/^The task store answers again, after \d+ s/) },
+  ])
 })

@@ -1,6 +1,8 @@
 import {
+  availableCode,
   captureAsyncContext,
   type Clock,
+  createOutageLog,
   errorRecord,
   isMissingModuleError,
   type Ledger,
@@ -10,6 +12,8 @@ import {
   type OptionTable,
   type ResolvedOptions,
   resolveOptions,
+  unavailableCode,
+  unavailableErrorIn,
 } from '@x/core'
 import type { Exchange, ExtensionHost } from '@x/exchange'
 import type { StateCodec } from '@x/server'
@@ -17,6 +21,7 @@ import type { TaskEngine } from '../engines/engine.ts'
 import { engineFactoryFor } from '../engines/engine-factory.ts'
 import { digestTaskId } from './task-digest.ts'
 import { createTaskChangeBus, type TaskChangeBus } from './task-change-bus.ts'
+import { observeEngine } from '../engines/observed-engine.ts'
 import { createWriteHealth, type WriteHealth } from './write-health.ts'
 import { createDispatch, type Dispatch, type TaskRunner } from './task-runner.ts'
 
@@ -140,11 +145,19 @@ export function resolveTaskOptions(options: TaskOptions): ResolvedTaskOptions {
   }
 }
 
+/** Of the store and of its notifications. The codec of claims may have a store of its own. */
+const storeErrorNames: ReadonlySet<string | undefined> = new Set(['BusError', 'EngineError'])
+
 /** Joins the options with what one server adds: engine, ledger, clock and log. */
 export function createTaskContext(
   { openEngine, runtime, ...options }: ResolvedTaskOptions,
   host: ExtensionHost,
 ): TaskContext {
+  const clock = runtime ?? host.runtime
+  const outage = createOutageLog(host.log, 'The task store', clock)
+  const storeFailures = new WeakSet<Error>()
+  const isStoreFailure = (error: unknown): boolean =>
+    (error instanceof Error && storeFailures.has(error)) || storeErrorNames.has(unavailableErrorIn(error)?.name)
   let isMissingPackageLogged = false
   const onError: TaskSettings['onError'] = (error, { taskId, ...context } = {}) => {
     if (isMissingModuleError(error)) {
@@ -152,13 +165,24 @@ export function createTaskContext(
       if (isMissingPackageLogged) return
       isMissingPackageLogged = true
     }
-    host.log(
-      errorRecord(error, { name: 'tasks', ...context, ...(taskId !== undefined && { taskId: digestTaskId(taskId) }) }),
-    )
+    const digest = taskId !== undefined && { taskId: digestTaskId(taskId) }
+    const record = errorRecord(error, { name: 'tasks', ...context, ...digest })
+    if (isStoreFailure(error)) outage.fail(record)
+    else host.log(record)
+  }
+  // The failures of its background work belong to the same outage, and its own lines about it would be second ones.
+  const logOfEngine: Log = (record) => {
+    if (record.level === 'error' && isStoreFailure(record.err)) outage.fail(record)
+    else if (record.code !== unavailableCode && record.code !== availableCode) host.log(record)
   }
   const runInOrigin = captureAsyncContext()
-  const clock = runtime ?? host.runtime
-  const engine = openEngine((record) => runInOrigin(() => host.log(record)))
+  const engine = observeEngine(
+    openEngine((record) => runInOrigin(() => logOfEngine(record))),
+    {
+      onAnswer: () => outage.succeed(),
+      onFailure: (error) => void (error instanceof Error && storeFailures.add(error)),
+    },
+  )
   const bus = engine.notifications ?? host.bus ?? memoryBus()
   const { ledger } = host
   const { perCaller: callerLimit } = ledger.boundOf('tasks')

@@ -47,7 +47,7 @@ function createNotificationBus(pglite: Pglite, channel: string, onError: (error:
     query: ({ text, values = [] }) => pglite.query(text, values),
     connect: async () => createListeningConnection(pglite, channel, onError),
   }
-  return postgresBus(pool, { channel, keepAliveMs: maxTimerMs, log: ({ err }) => onError(err) })
+  return postgresBus(pool, { channel, keepAliveMs: maxTimerMs, log: ({ err }) => err !== undefined && onError(err) })
 }
 
 /** Makes PGlite look like a connection of `pg`. The only query that the bus sends over it is LISTEN. */

@@ -24,7 +24,7 @@ import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
 export function pgliteEngine(database: string | Pglite, options: SqlEngineOptions = {}): TaskEngine {
   const resolved = resolveOptions(options, sqlOptionTable, 'pgliteEngine')
   const { schema: channel } = resolved
-  const onError = errorReporterOf(resolved)
+  const onError = errorReporterOf(resolved, 'PGlite')
   if (typeof database === 'string')
     return sqlEngine(() => openPgliteFolder(resolve(database), channel, onError), resolved)
   return sqlEngine(async () => createPgliteDatabase(database, { channel, onError, end: async () => {} }), resolved)

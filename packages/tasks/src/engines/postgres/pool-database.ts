@@ -29,7 +29,13 @@ export function createPoolDatabase(settings: PoolSettings): SqlDatabase {
       useConnection(pool, timeoutMs, (connection) => createConnectionQuery(connection, timeoutMs)(text, values)),
     transaction: (work, options) =>
       runInTransaction(pool, timeoutMs * (options?.isMaintenance ? maintenanceTimeoutFactor : 1), work),
-    bus: postgresBus(pool, { channel, listenPool, timeoutMs, keepAliveMs, log: ({ err }) => onError(err) }),
+    bus: postgresBus(pool, {
+      channel,
+      listenPool,
+      timeoutMs,
+      keepAliveMs,
+      log: ({ err }) => err !== undefined && onError(err),
+    }),
     close: end,
   }
 }

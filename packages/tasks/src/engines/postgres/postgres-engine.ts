@@ -1,4 +1,10 @@
-import { importPeerDependency, type OptionTable, type ResolvedOptions, resolveOptions } from '@x/core'
+import {
+  busUnavailableError,
+  importPeerDependency,
+  type OptionTable,
+  type ResolvedOptions,
+  resolveOptions,
+} from '@x/core'
 import type { PostgresPool } from '@x/server/postgres'
 import type { TaskEngine } from '../engine.ts'
 import { createPoolDatabase } from './pool-database.ts'
@@ -42,7 +48,7 @@ async function openPool(
   options: ResolvedOptions<PostgresEngineOptions, typeof engineOptionTable>,
 ): Promise<SqlDatabase> {
   const { timeoutMs, schema } = options
-  const onError = errorReporterOf(options)
+  const onError = errorReporterOf(options, 'PostgreSQL')
   const settings = { channel: schema, timeoutMs, onError }
   if (typeof database !== 'string') {
     return createPoolDatabase({
@@ -55,6 +61,6 @@ async function openPool(
   const { default: pg } = await importPeerDependency('pg@8', () => import('pg'), 'This engine')
   const pool = new pg.Pool({ connectionString: database, connectionTimeoutMillis: timeoutMs })
   // Without this listener, an idle connection that breaks would end the process.
-  pool.on('error', onError)
+  pool.on('error', (cause) => onError(busUnavailableError('PostgreSQL', cause)))
   return createPoolDatabase({ ...settings, pool, listenPool: options.listenPool ?? pool, end: () => pool.end() })
 }

@@ -1,9 +1,10 @@
 import {
   type ChangeBus,
+  createFailureReporter,
   createLog,
-  errorRecord,
   type Log,
   type OptionTable,
+  platformRuntime,
   randomId,
   type ResolvedOptions,
 } from '@x/core'
@@ -36,9 +37,8 @@ export const sqlOptionTable = {
 } satisfies OptionTable<SqlEngineOptions>
 
 /** Logs failures of background work, for which no call rejects. */
-export function errorReporterOf({ log }: SqlEngineOptions): (error: unknown) => void {
-  const safeLog = createLog(log, '@x/tasks')
-  return (error) => safeLog(errorRecord(error, { name: 'tasks' }))
+export function errorReporterOf({ log }: SqlEngineOptions, service: string): (error: unknown) => void {
+  return createFailureReporter(createLog(log, '@x/tasks'), service, { name: 'tasks', clock: platformRuntime }).report
 }
 
 /** Opens the database with its first call. If that fails, the next call tries again. */
@@ -48,7 +48,7 @@ export function sqlEngine(
 ): TaskEngine {
   const { leaseMs } = options
   const tables = tableNamesIn(options.schema)
-  const onError = errorReporterOf(options)
+  const onError = errorReporterOf(options, 'The database')
   return createLazyEngine(leaseMs, async () => {
     const database = await openDatabase()
     try {

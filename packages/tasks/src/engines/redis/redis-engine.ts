@@ -1,5 +1,6 @@
 import {
-  errorRecord,
+  busUnavailableError,
+  createFailureReporter,
   createLog,
   type Log,
   platformRuntime,
@@ -57,7 +58,7 @@ export function redisEngine(redis: string | RedisClient, options: RedisEngineOpt
   if (!/^[\x21-\x7e]{1,128}$/.test(prefix))
     throw new RangeError(`prefix is ${JSON.stringify(prefix)}: use up to 128 printable ASCII characters without spaces`)
   const log = createLog(given.log, '@x/tasks')
-  const onError = (error: unknown): void => log(errorRecord(error, { name: 'tasks' }))
+  const onError = createFailureReporter(log, 'Redis', { name: 'tasks', clock: platformRuntime }).report
   return createLazyEngine(leaseMs, async () => {
     const { client, close } =
       typeof redis === 'string' ? await openRedisClient(redis, timeoutMs, onError) : { client: redis, close() {} }
@@ -84,7 +85,7 @@ async function openRedisClient(
   const { createClient } = await importPeerDependency('@redis/client@6', () => import('@redis/client'), 'This engine')
   const client = createClient({ url })
   // Without this listener, a connection that breaks would end the process.
-  client.on('error', onError)
+  client.on('error', (cause: unknown) => onError(busUnavailableError('Redis', cause)))
   try {
     await withTimeout(timeLimitOf(timeoutMs), () => client.connect())
   } catch (error) {
@@ -146,7 +147,12 @@ const keepAliveMs = 30_000
 
 function createEngine(client: RedisClient, parts: EngineParts): TaskEngine {
   const { run, send, prefix, leaseMs, timeoutMs, onError, close } = parts
-  const bus = redisBus(client, { channel: `${prefix}changes`, timeoutMs, keepAliveMs, log: ({ err }) => onError(err) })
+  const bus = redisBus(client, {
+    channel: `${prefix}changes`,
+    timeoutMs,
+    keepAliveMs,
+    log: ({ err }) => err !== undefined && onError(err),
+  })
   const notifications = createEngineNotifications(bus)
   const listeners = createListenerSet()
   const cancelText = (id: string): string => encodeChange({ topic: `${cancelTopic}${id}` }, maxNotificationBytes)

@@ -10,6 +10,12 @@ const minCallMs = 5000
  */
 const openingMs = 60_000
 
+/** The engine cannot be reached, or hangs. */
+class EngineError extends Error {
+  override readonly name = 'EngineError'
+  readonly code = 'unavailable'
+}
+
 /** What a worker calls of an engine. */
 export type WorkerEngine = Omit<
   TaskEngine,
@@ -33,7 +39,7 @@ export function boundEngineCalls(engine: TaskEngine, clock: Clock, onError: (err
       return value
     }
     call.then(undo, () => {})
-    throw new Error(`The engine did not answer to ${name} within ${limitMs} ms`)
+    throw new EngineError(`The engine did not answer to ${name} within ${limitMs} ms`)
   }
   const noProgress = { entries: [], hasProgressed: false }
   return {
