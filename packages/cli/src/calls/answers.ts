@@ -4,10 +4,25 @@ import { findClosestName, isJsonObject, type JsonObject, type JsonValue, parseJs
 import type { ElicitRequestFormParams } from '@x/schema'
 import { CliError } from '../cli-error.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
+import { exampleAnswers, exampleContent } from './example-answer.ts'
 
-/** For a call that asks where no person can answer. */
-export const answersAdvice =
-  'Answer its questions with --answers FILE, a JSON object by the key of each question, such as {"name":{"name":"Ada"}}, or call it from a terminal'
+/** For a call that asks where no person can answer. Servers of these packages say what they ask. */
+export function adviseAnswers(questions: JsonObject): string {
+  const example = exampleAnswers(questions)
+  if (example === undefined)
+    return 'Answer its questions with --answers FILE, a JSON object by the key of each question, such as {"name":{"name":"Ada"}}, or call it from a terminal'
+  const messages = Object.entries(questions).map(([key, question]) => `It asks "${key}": ${messageOf(question)}`)
+  return [
+    ...messages,
+    'Answer with --answers FILE, or call it from a terminal. A file that answers this:',
+    JSON.stringify(example),
+  ].join('\n')
+}
+
+function messageOf(question: JsonValue | undefined): string {
+  const params = isJsonObject(question) ? question['params'] : undefined
+  return toDisplayLine(String(isJsonObject(params) ? params['message'] : ''))
+}
 
 /** The file of `--answers` has for each key the fields of the form, or `{"action":"decline"}`. */
 export async function readAnswers(path: string): Promise<JsonObject> {
@@ -27,13 +42,15 @@ export function answerHandlers(answers: JsonObject, others: InputHandlers): Inpu
     elicit: (question, context) => {
       const answer = find(context)
       if (answer !== undefined) return answerForm(answer, question, context)
-      const names = Object.keys(question.requestedSchema.properties)
-      return others.elicit?.(question, context) ?? failUnanswered(answers, question.message, { context, names })
+      if (others.elicit !== undefined) return others.elicit(question, context)
+      const schema: JsonValue = JSON.parse(JSON.stringify(question.requestedSchema))
+      return failUnanswered(answers, question.message, { context, example: exampleContent(schema) })
     },
     openUrl: (question, context) => {
       const action = explicitActionOf(find(context))
       if (action !== undefined) return { action }
-      return others.openUrl?.(question, context) ?? failUnanswered(answers, question.message, { context, names: [] })
+      if (others.openUrl !== undefined) return others.openUrl(question, context)
+      return failUnanswered(answers, question.message, { context, example: { action: 'accept' } })
     },
   }
 }
@@ -41,9 +58,8 @@ export function answerHandlers(answers: JsonObject, others: InputHandlers): Inpu
 function failUnanswered(
   answers: JsonObject,
   message: string,
-  { context: { key, target = '' }, names }: { readonly context: InputContext; readonly names: readonly string[] },
+  { context: { key, target = '' }, example }: { readonly context: InputContext; readonly example: JsonObject },
 ): never {
-  const example = names.length === 0 ? { action: 'accept' } : Object.fromEntries(names.map((name) => [name, '…']))
   const missing = JSON.stringify({ [key]: example })
   const misspelt = Object.keys(answers).find((name) => findClosestName(name, [key]) !== undefined)
   const hint = misspelt === undefined ? '' : `\n--answers has "${misspelt}": did you mean "${key}"?`

@@ -1,12 +1,12 @@
 import { openBrowser } from '@x/auth/node'
 import { type CallOptions, type InputHandlers, isClientError } from '@x/client'
-import { errorCodes } from '@x/schema'
+import { errorCodes, isJsonObject } from '@x/schema'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { CommandContext } from '../command.ts'
 import { readJsonOption } from '../json-option.ts'
 import { printToolResult } from '../output/tool-result.ts'
-import { answerHandlers, answersAdvice, readAnswers } from './answers.ts'
+import { adviseAnswers, answerHandlers, readAnswers } from './answers.ts'
 import { type TargetOptions, withClient } from './connect-target.ts'
 import { createProgressLine, type ProgressLine } from './progress-line.ts'
 
@@ -45,8 +45,10 @@ export async function runCallCommand(
 }
 
 function withAnswersAdvice(error: unknown): unknown {
-  const isAsked = isClientError(error) && error.rpc?.code === errorCodes.missingRequiredClientCapability
-  return isAsked ? new CliError('failure', [error.message, answersAdvice].join('\n'), { cause: error }) : error
+  if (!isClientError(error) || error.rpc?.code !== errorCodes.missingRequiredClientCapability) return error
+  const questions = isJsonObject(error.rpc.data) ? error.rpc.data['questions'] : undefined
+  const advice = adviseAnswers(isJsonObject(questions) ? questions : {})
+  return new CliError('failure', [error.message, advice].join('\n'), { cause: error })
 }
 
 /** The person at the terminal answers questions. Without a terminal, the client declares no such capability. */

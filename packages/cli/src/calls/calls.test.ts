@@ -51,19 +51,26 @@ test.each([
   Its log says what is wrong with this one. Without --token, you log in at a terminal.`,
   ],
   // A server must not choose where the command sends requests.
-  [401, 'resource_metadata="http://127.0.0.1:1/metadata"', 'names no authorization server: look for the reason in its log'],
+  [
+    401,
+    'resource_metadata="http://127.0.0.1:1/metadata"',
+    'names no authorization server: look for the reason in its log',
+  ],
   [403, 'error="insufficient_scope", scope="a b"', 'The token of --token lacks a scope: the server wants a b'],
-])('a token that the server rejects with %i %s is an error that says what it wants', async (status, challenge, text) => {
-  const metadata = { resource: 'https://notes.example/mcp', authorization_servers: ['https://login.example'] }
-  const authenticate = ({ header }: RequestView) => {
-    const parameters = challenge.replace('ORIGIN', `http://${header('host')}`)
-    return { status, message: 'no', headers: { 'WWW-Authenticate': `Bearer ${parameters}` } }
-  }
-  const auth = { authenticate, documents: { '/metadata': { body: metadata } } }
-  await using rejecting = await serveHttp(createOfferingServer(), { auth })
-  const { code, err } = await runCommand(['list', rejecting.url, '--token', 'x'])
-  expect([code, err]).toEqual([1, expect.stringContaining(text)])
-})
+])(
+  'a token that the server rejects with %i %s is an error that says what it wants',
+  async (status, challenge, text) => {
+    const metadata = { resource: 'https://notes.example/mcp', authorization_servers: ['https://login.example'] }
+    const authenticate = ({ header }: RequestView) => {
+      const parameters = challenge.replace('ORIGIN', `http://${header('host')}`)
+      return { status, message: 'no', headers: { 'WWW-Authenticate': `Bearer ${parameters}` } }
+    }
+    const auth = { authenticate, documents: { '/metadata': { body: metadata } } }
+    await using rejecting = await serveHttp(createOfferingServer(), { auth })
+    const { code, err } = await runCommand(['list', rejecting.url, '--token', 'x'])
+    expect([code, err]).toEqual([1, expect.stringContaining(text)])
+  },
+)
 
 describe('call', () => {
   test('asks the person at the terminal, and writes the result alone to the standard output', async () => {
@@ -103,7 +110,7 @@ describe('call', () => {
   test('without a terminal, says that the tool asks', async () => {
     const { code, out, err } = await runCommand(['call', http.url, 'greet'])
     expect([code, out]).toEqual([1, ''])
-    expect(err).toMatch(/elicitation\.form\n  Answer its questions with --answers FILE/)
+    expect(err).toMatch(/elicitation\.form\n  It asks "name": Who are you\?\n  Answer with --answers FILE/)
     expect(err).not.toMatch(/\n\s+at /)
   })
 

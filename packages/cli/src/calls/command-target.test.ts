@@ -3,8 +3,10 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createServer, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { createOfferingServer } from '../testing/offering-server.ts'
 import { runCommand } from '../testing/run-command.ts'
 import { joinTargetWords } from './target.ts'
@@ -121,6 +123,38 @@ describe('--answers', () => {
     const { code, out, err } = await runCommand(['call', http.url, 'greet', '--answers', answersFile(value)])
     expect([code, out + err]).toEqual([expectedCode, expect.stringContaining(text)])
     expect(err).not.toMatch(/\n\s+at /)
+  })
+
+  test('of a call without them are shown as a file, which answers the question as it is', async () => {
+    const schema = z.object({
+      name: z.string().min(3).max(20),
+      mail: z.email(),
+      day: z.iso.date(),
+      size: z.enum(['small', 'large']),
+      colours: z.array(z.enum(['red', 'blue'])).min(2),
+      count: z.number().int().min(7).max(9),
+      share: z.number().max(0.5),
+      isGift: z.boolean(),
+      note: z.string().optional(),
+      place: z.string().default('here'),
+    })
+    const order = tool('order', {
+      description: 'Orders',
+      run: async (_, ctx) => JSON.stringify(await ctx.elicit('order', { message: 'What?', schema })),
+    })
+    const tour = tool('tour', {
+      description: 'Opens a page',
+      run: async (_, ctx) => (await ctx.elicitUrl('tour', { message: 'Look', url: 'https://example.com/' }), 'seen'),
+    })
+    await using http = await serveHttp(
+      createServer({ name: 's', version: '1.0.0', tools: [order, tour], log: () => {} }),
+    )
+    for (const name of ['order', 'tour']) {
+      const unanswered = await runCommand(['call', http.url, name])
+      const [, file = ''] = /A file that answers this:\n +(\{.*\})\n$/.exec(unanswered.err) ?? []
+      const answered = await runCommand(['call', http.url, name, '--answers', answersFile(file)])
+      expect([unanswered.code, answered.code, answered.err]).toEqual([1, 0, ''])
+    }
   })
 })
 

@@ -81,7 +81,7 @@ async function answerQuestion<T>(run: Run, key: string, handlerQuestion: Handler
     rejectEndlessQuestion(run, key, text, answer)
     repeatedQuestion = askAgain({ ...record, request, text }, answer)
   }
-  requireCapabilities(requiredCapabilities, run.request)
+  requireCapabilities(requiredCapabilities, run.request, { [key]: request })
   return run.ask(key, repeatedQuestion ?? { ...record, request, text })
 }
 

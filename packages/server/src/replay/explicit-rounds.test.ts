@@ -120,7 +120,8 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       const meta = { [metaKeys.clientCapabilities]: JSON.parse(JSON.stringify(declared)) }
       const { error, requests } = await send(serve(run, mode), {}, { meta })
       expect(requests).toEqual({})
-      expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: missing } })
+      const questions = { form: {}, page: {}, model: {}, roots: {} }
+      expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: missing, questions } })
     })
 
     test('and gives it a state that is not JSON fails, and the log names the member', async () => {

@@ -75,23 +75,33 @@ export function onRequestCancelled(request: ServedRequest, listener: (reason: un
   request.cancelListeners.push(listener)
 }
 
-/** Throws if the client has not declared the capabilities that a definition needs (basic/index, `_meta`). */
-export function requireCapabilities(neededCapabilities: ClientCapabilities, { meta }: ServedRequest): void {
+/**
+ * Throws if the client has not declared the capabilities that a definition, or these questions to the client, need
+ * (basic/index, `_meta`). The error has the questions, so that a program can say what its user would have been asked.
+ */
+export function requireCapabilities(
+  neededCapabilities: ClientCapabilities,
+  { meta }: ServedRequest,
+  questions?: Readonly<Record<string, InputRequest>>,
+): void {
   const undeclaredCapabilities = findMissingCapabilities(meta[metaKeys.clientCapabilities], neededCapabilities)
   if (undeclaredCapabilities === undefined) return
   const names = capabilityNamesOf(undeclaredCapabilities).join(', ')
   const message = `The client must declare these capabilities for this request: ${names}`
   throw new McpError(errorCodes.missingRequiredClientCapability, message, {
-    data: { requiredCapabilities: undeclaredCapabilities },
+    data: { requiredCapabilities: undeclaredCapabilities, ...(questions && { questions }) },
   })
 }
 
 /** Throws if the client has not declared the capabilities that answering the requests needs. */
-export function requireInputCapabilities(inputRequests: readonly InputRequest[], request: ServedRequest): void {
+export function requireInputCapabilities(
+  inputRequests: Readonly<Record<string, InputRequest>>,
+  request: ServedRequest,
+): void {
   let elicitation: ClientCapabilities['elicitation']
   let sampling: ClientCapabilities['sampling']
   let roots: ClientCapabilities['roots']
-  for (const inputRequest of inputRequests) {
+  for (const inputRequest of Object.values(inputRequests)) {
     if (inputRequest.method === 'roots/list') roots = {}
     else if (inputRequest.method === 'sampling/createMessage')
       sampling = { ...sampling, ...samplingCapabilitiesFor(inputRequest.params) }
@@ -100,6 +110,7 @@ export function requireInputCapabilities(inputRequests: readonly InputRequest[],
   requireCapabilities(
     { ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots }) },
     request,
+    inputRequests,
   )
 }
 

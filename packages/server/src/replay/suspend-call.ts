@@ -34,7 +34,7 @@ export async function suspendForExplicitRound(run: Run, { requests, state }: Inp
   const stateCopy = state === undefined ? { value: undefined } : tryCopyJson(state)
   if ('reason' in stateCopy)
     throw new HandlerError('json', `The state given to inputRequired must be JSON, but ${stateCopy.reason}`)
-  requireInputCapabilities(Object.values(requests), run.request)
+  requireInputCapabilities(requests, run.request)
   const { journalStore, settings } = run.request
   // Without a state and a codec, no journal is sealed. The client then sends its answers without `requestState`, as in
   // a first request.
