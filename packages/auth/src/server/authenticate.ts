@@ -39,6 +39,8 @@ export interface AuthenticationState extends BindingOptions {
   /** Recently rejected tokens. Repeating one causes no request to its issuer. */
   readonly rejectedTokens: TokenCache<TokenError>
   readonly onError: (error: unknown, context?: AuthenticationContext) => void
+  /** Reports errors that belong to no request: to the log of the server, once it has asked whether tokens can be verified. */
+  readonly background: { report: AuthenticationContext['report'] }
 }
 
 export interface VerifiedToken {

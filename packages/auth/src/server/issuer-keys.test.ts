@@ -154,7 +154,10 @@ test('an outage of the issuer is one line in a minute', async () => {
 test('authentication is ready once one issuer was reached', async () => {
   await using server = await createProtectedServer({ issuers: (issuer) => ['http://127.0.0.1:9/', issuer] })
   server.issuer.break(true)
-  await expect(server.auth.ready()).rejects.toMatchObject({ code: 'issuer_unavailable' })
+  const reported: unknown[] = []
+  const report = (error: unknown): void => void reported.push(error)
+  await expect(server.auth.ready({ report })).rejects.toMatchObject({ code: 'issuer_unavailable' })
+  expect(reported).toContainEqual(expect.objectContaining({ code: 'issuer_unavailable' }))
   server.issuer.break(false)
   server.advanceTime(1000)
   await server.auth.ready()

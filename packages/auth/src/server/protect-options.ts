@@ -93,8 +93,9 @@ export function createAuthenticationState(
   const { fetch = platformFetch, now = Date.now } = internals
   const log = createLog(undefined, '@x/auth')
   const reportAlone = (error: unknown): void => log(errorRecord(error))
+  const background = { report: reportAlone }
   const onError = limitOutageReports<AuthenticationContext>((error, context) => {
-    if (context === undefined) reportAlone(error)
+    if (context === undefined) background.report(error)
     else context.report(error)
   }, now)
   const dpop = dpopModeOf(options)
@@ -120,6 +121,7 @@ export function createAuthenticationState(
     toPrincipal,
     now,
     onError,
+    background,
     issuers: createIssuers(options.issuers, issuerSettings),
     verifiedTokens: createTokenCache(maxCachedTokens),
     rejectedTokens: createTokenCache(maxCachedTokens),

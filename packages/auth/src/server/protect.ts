@@ -36,9 +36,9 @@ export interface Protection {
   readonly toHttpError: (error: WireError, context?: HttpErrorContext) => HttpErrorResponse | undefined
   /**
    * Rejects until one issuer has been reached, because no token can be verified before. `/readyz` returns 503 until it
-   * resolves.
+   * resolves. `report` gets errors that belong to no request. Default: lines on the standard error.
    */
-  readonly ready: () => Promise<void>
+  readonly ready: (context?: Pick<AuthenticationContext, 'report'>) => Promise<void>
 }
 
 /**
@@ -78,7 +78,10 @@ export function createProtection(options: ProtectOptions, internals?: ProtectInt
     authenticate: (request, context = state.localContext) => authenticate(request, context, state),
     documents: createMetadataDocuments(resourceDescription),
     toHttpError: (error, context) => toScopeChallenge(error, context, state),
-    ready: () => state.issuers.ready(),
+    ready: (context) => {
+      if (context !== undefined) state.background.report = context.report
+      return state.issuers.ready()
+    },
   }
 }
 

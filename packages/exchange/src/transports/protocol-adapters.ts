@@ -90,6 +90,8 @@ export interface HttpLimits {
   schedule(run: () => void, ms: number): () => void
   /** Reports a failure to the program. The peer must not see its cause. */
   onError(error: unknown): void
+  /** Log of the server. */
+  readonly log: Log
 }
 
 /**

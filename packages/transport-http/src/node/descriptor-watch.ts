@@ -1,4 +1,4 @@
-import { keepProcessWithoutStderr } from '@x/core'
+import { keepProcessWithoutStderr, type Log } from '@x/core'
 import { close, open } from 'node:fs'
 import { devNull } from 'node:os'
 import type { Server } from 'node:http'
@@ -11,7 +11,7 @@ const advice = 'raise the limit of the process (ulimit -n)'
  * Warns, at most once a minute, if the process has no free file descriptor. The system then closes new connections
  * without an event, so the only way to notice is to open a descriptor, one second after each burst of connections.
  */
-export function watchDescriptors(server: Server): void {
+export function watchDescriptors(server: Server, log: Log): void {
   // The application's own log may write to the standard error too.
   keepProcessWithoutStderr()
   let timer: NodeJS.Timeout | undefined
@@ -20,7 +20,8 @@ export function watchDescriptors(server: Server): void {
       timer = undefined
       if (error === null) return close(descriptor)
       if (error.code !== 'EMFILE' && error.code !== 'ENFILE') return
-      process.emitWarning(`No file descriptor is left (${error.code}), so new connections are closed: ${advice}`)
+      const message = `No file descriptor is left (${error.code}), so new connections are closed: ${advice}`
+      log({ level: 'warn', method: 'http', code: 'descriptors', message })
       timer = setTimeout(check, reportIntervalMs).unref()
     })
   }

@@ -94,7 +94,7 @@ export async function startHttpServer(
   server.once('close', openResponses.stop)
   // A misspelt issuer is in the log from the start, and not only once somebody asks whether the server is ready.
   context.settings.authReady?.().catch(() => {})
-  watchDescriptors(server)
+  watchDescriptors(server, mcpServer.log)
   const close = createStopFunction({
     server,
     openResponses: openResponses.entries,

@@ -1,3 +1,4 @@
+import type { Log } from '@x/core'
 import { onStopSignal } from '@x/core/node'
 import type { Server, Undrain } from '@x/exchange'
 import { type GracefulStopDeps, stopGracefully } from './graceful-stop.ts'
@@ -44,7 +45,10 @@ export function createStopFunction(deps: StopDeps): (options?: StopOptions) => P
   }
   if (signalOptions !== false)
     ignoreStopSignals = onStopSignal(
-      () => void stop(signalOptions === true ? {} : signalOptions).finally(reportWhatKeepsProcess),
+      () =>
+        void stop(signalOptions === true ? {} : signalOptions).finally(() =>
+          reportWhatKeepsProcess(deps.mcpServer.log),
+        ),
     )
   return stop
 }
@@ -78,15 +82,14 @@ const exitWaitMs = 5_000
  * Warns if the process still runs some time after a stop, with the resources that keep it alive, such as a database
  * client that was not closed. This timer itself does not.
  */
-function reportWhatKeepsProcess(): void {
+function reportWhatKeepsProcess(log: Log): void {
   setTimeout(() => {
     const resources = new Map<string, number>()
     for (const name of process.getActiveResourcesInfo()) resources.set(name, (resources.get(name) ?? 0) + 1)
     const names = [...resources].map(([name, count]) => (count === 1 ? name : `${name} × ${count}`)).join(', ')
     const advice = 'close what the program has opened, such as a database client, or exit it with process.exit()'
     const seconds = exitWaitMs / 1000
-    process.emitWarning(
-      `The server stopped ${seconds} seconds ago, and the process is still alive (${names}): ${advice}`,
-    )
+    const message = `The server stopped ${seconds} seconds ago, and the process is still alive (${names}): ${advice}`
+    log({ level: 'warn', method: 'http', code: 'alive', message })
   }, exitWaitMs).unref()
 }

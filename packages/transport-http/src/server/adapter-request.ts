@@ -42,14 +42,17 @@ export function handToAdapter<Source, Target>(
     bodyText,
     principal,
     context: createClientContext(context.settings.clientAddress?.(view)),
-    limits: createHttpLimits(context.settings, view),
+    limits: createHttpLimits(context, view),
     reply: createHttpReply(request, context),
     toHttpError: (error, failedRequest) =>
       context.settings.toHttpError?.(error, { request: failedRequest, principal, log: context.server.log }),
   })
 }
 
-function createHttpLimits<Source>(settings: HandlerSettings<Source>, view: RequestView<Source>): HttpLimits {
+function createHttpLimits<Source>(
+  { settings, server }: Pick<AdapterContext<Source, never>, 'settings' | 'server'>,
+  view: RequestView<Source>,
+): HttpLimits {
   const { bounds, timeoutMs, keepAliveMs, maxQueuedBytes, schedule } = settings
   return {
     bounds,
@@ -58,6 +61,7 @@ function createHttpLimits<Source>(settings: HandlerSettings<Source>, view: Reque
     maxQueuedBytes,
     schedule,
     onError: (error) => settings.onError(error, view),
+    log: server.log,
   }
 }
 

@@ -35,8 +35,11 @@ export interface HttpAuth<Source> {
    * remains the JSON-RPC error. On an event stream, whose head has already been sent, the result is not used.
    */
   readonly toHttpError?: ((error: WireError, context: HttpErrorContext) => HttpErrorHead | undefined) | undefined
-  /** Rejects while no request can be authenticated. `/readyz` of `serveHttp` returns 503 until it resolves. */
-  readonly ready?: (() => Promise<void>) | undefined
+  /**
+   * Rejects while no request can be authenticated. `/readyz` of `serveHttp` returns 503 until it resolves. `report` writes
+   * to the server's log what belongs to no request.
+   */
+  readonly ready?: ((context: Pick<AuthenticationContext, 'report'>) => Promise<void>) | undefined
 }
 
 /**

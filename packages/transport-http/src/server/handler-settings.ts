@@ -131,7 +131,7 @@ export interface HandlerSettings<Source> extends Pick<ResolvedHandlerOptions<Sou
   /** Accepted protocol revisions, newest first. */
   readonly supportedVersions: readonly string[]
   readonly toHttpError: HttpAuth<Source>['toHttpError']
-  readonly authReady: HttpAuth<Source>['ready']
+  readonly authReady: (() => Promise<void>) | undefined
   readonly onError: (error: unknown, request: RequestView<Source>) => void
   /** Reports why a token was rejected, before the body of its request is read. */
   readonly reportAuthentication: (error: unknown, request: RequestView<Source>) => void
@@ -190,12 +190,13 @@ export function compileSettings<Source>(
 }
 
 /** Health checks come every second, so the first failure of a row is logged. */
-function reportFirstFailure(authReady: (() => Promise<void>) | undefined, log: Log): (() => Promise<void>) | undefined {
+function reportFirstFailure<Source>(authReady: HttpAuth<Source>['ready'], log: Log): (() => Promise<void>) | undefined {
   if (authReady === undefined) return undefined
+  const report = (err: unknown): void => log({ ...errorRecord(err, { method: 'ready' }), code: codeOf(err) })
   let hasFailed = false
   return async () => {
     try {
-      await authReady()
+      await authReady({ report })
       hasFailed = false
     } catch (cause) {
       const err = new Error('No access token can be verified, so the server is not ready', { cause })

@@ -17,7 +17,7 @@ export interface CallStreamOptions {
   readonly isBatch: boolean
   readonly resumeWindowMs: number
   readonly closeAfterMs: number
-  readonly limits: Pick<HttpLimits, 'maxQueuedBytes' | 'keepAliveMs' | 'schedule'>
+  readonly limits: Pick<HttpLimits, 'maxQueuedBytes' | 'keepAliveMs' | 'schedule' | 'log'>
   /**
    * Counts bytes that are stored for a client that has disconnected, until the returned function releases them. Throws
    * `LimitError` if its caller has too many.
@@ -106,11 +106,15 @@ export class CallStream implements ResumableStream {
     return this.#openRequestCount <= 0 ? this.#response : undefined
   }
 
+  #encode(message: RpcMessage): string {
+    return encodeMessage(message, this.#options.limits.log)
+  }
+
   /** Sends a message before the response. If `mayBeLost` is true, it is dropped when the client reads too slowly. */
   send(message: RpcMessage, mayBeLost: boolean): void {
     if (this.#phase === 'ended') return
     this.#open()
-    this.#write(encodeMessage(message), mayBeLost)
+    this.#write(this.#encode(message), mayBeLost)
   }
 
   /**
@@ -121,7 +125,7 @@ export class CallStream implements ResumableStream {
     if (this.#phase === 'ended') return
     this.#open()
     this.isAsking = true
-    this.#write(encodeMessage(message), false, waitingMark)
+    this.#write(this.#encode(message), false, waitingMark)
   }
 
   /** Notes that the call waits for answers that any instance may take. */
@@ -151,7 +155,7 @@ export class CallStream implements ResumableStream {
     if (this.#phase === 'ended') return undefined
     this.#openRequestCount -= 1
     let writtenEvent: WrittenEvent | undefined
-    if (this.#phase === 'streaming') writtenEvent = this.#write(encodeMessage(response), false)
+    if (this.#phase === 'streaming') writtenEvent = this.#write(this.#encode(response), false)
     else this.#responses.push(response)
     this.#response = writtenEvent
     if (this.#openRequestCount <= 0) this.#finish(head)
@@ -247,7 +251,7 @@ export class CallStream implements ResumableStream {
       const retryLine = closeAfterMs === Number.POSITIVE_INFINITY ? '' : `retry: ${retryMs}\n`
       this.#reply?.write(`id: ${this.id}.0${this.#suffix}\n${retryLine}data: \n\n`)
     }
-    for (const response of this.#responses.splice(0)) this.#write(encodeMessage(response), false)
+    for (const response of this.#responses.splice(0)) this.#write(this.#encode(response), false)
   }
 
   #write(data: string, mayBeLost: boolean, idMark = ''): WrittenEvent {
@@ -299,7 +303,7 @@ export class CallStream implements ResumableStream {
     if (reply === undefined) return this.#end()
     const [firstResponse] = this.#responses
     const { isBatch } = this.#options
-    const encodedResponses = this.#responses.map((response) => encodeMessage(response))
+    const encodedResponses = this.#responses.map((response) => this.#encode(response))
     this.#phase = 'ended'
     if (firstResponse === undefined) reply.send({ status: 202 })
     else

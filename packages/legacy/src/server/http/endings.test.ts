@@ -1,4 +1,5 @@
 import { createGate } from '@tooling/vitest/gate'
+import type { LogRecord } from '@x/core'
 import type { JsonObject } from '@x/schema'
 import { tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
@@ -52,6 +53,16 @@ test('a cancelled call is not answered, its question is cancelled, and its handl
   await client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
   expect((await response).json).toBeUndefined()
   expect(stopped).toMatchObject({ message: 'The user left' })
+})
+
+test('a warning about a message to a client of an older revision is in the log of the server', async () => {
+  const records: LogRecord[] = []
+  const cuts = tool('cuts', { description: 'Cuts a character', run: () => 'half of \ud83d' })
+  const log = (record: LogRecord): void => void records.push(record)
+  const client = createScriptedClient(httpHandler(createLegacyServer({ tools: [cuts], log })))
+  await client.initialize({ capabilities: {} })
+  await client.post(createToolCall('cuts'))
+  expect(records).toMatchObject([{ level: 'warn', code: 'lone_surrogate' }])
 })
 
 test('a cancellation that comes too late changes nothing [LEG-053]', async () => {

@@ -151,7 +151,7 @@ function openListeningStream(
         uris: state.uris.keys(),
         whenDrained: () => reply.waitForDrain(),
         notify(message) {
-          const text = `data: ${encodeMessage(message)}\n\n`
+          const text = `data: ${encodeMessage(message, limits.log)}\n\n`
           // A client that reads too slowly is disconnected. When it connects again, it reads lists and resources again.
           if (reply.countQueuedBytes() + text.length > limits.maxQueuedBytes) endListeningStream()
           else reply.write(text)

@@ -101,7 +101,10 @@ async function serveInitialize(
 ): Promise<true> {
   const initializedClient = await answerInitialize(request, view, callDeps)
   if ('error' in initializedClient) {
-    view.reply.send({ ...createResponseHead(initializedClient.error), body: encodeMessage(initializedClient.error) })
+    view.reply.send({
+      ...createResponseHead(initializedClient.error),
+      body: encodeMessage(initializedClient.error, view.limits.log),
+    })
     return true
   }
   const { client, response } = initializedClient
@@ -111,7 +114,7 @@ async function serveInitialize(
     view.reply.send({ status: 200, body: encodeMessage(errorResponse(request.id, error)) })
     return true
   }
-  view.reply.send({ status: 200, headers: [sessionHeader, id], body: encodeMessage(response) })
+  view.reply.send({ status: 200, headers: [sessionHeader, id], body: encodeMessage(response, view.limits.log) })
   return true
 }
 
