@@ -207,6 +207,8 @@ test('a port that is taken is said with the command that helps', async () => {
   const target = `${process.execPath} -e "require('http').createServer().listen(${taken.port}, '127.0.0.1')"`
   const dev = await DevDriver.start({ target, env: process.env })
   const reason = await dev.waitFor((event) => event.type === 'server' && event.server.reason)
+  // Without the stack that the server wrote, which is in the output.
+  expect(reason).toMatch(new RegExp(`^port ${taken.port} is in use\\. [^\\n]*$`))
   expect(reason).toContain(`PORT=${taken.port + 1} npx mcpx dev '${target.replaceAll("'", "'\\''")}'`)
   await dev.close()
 })

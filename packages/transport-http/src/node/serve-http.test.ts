@@ -98,6 +98,8 @@ test('a port that is in use is an error that says what to do', async () => {
     `127.0.0.1:${http.port} is in use: stop what listens there, or give another port`,
   )
   await expect(second).rejects.toHaveProperty('cause.code', 'EADDRINUSE')
+  // Node prints it after three lines, and nothing but the cause behind it.
+  await expect(second).rejects.toHaveProperty('stack', expect.not.stringContaining('\n'))
 })
 
 test('an address that is not of this machine is an error that names it', async () => {

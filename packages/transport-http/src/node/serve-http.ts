@@ -119,7 +119,7 @@ function hasPath(path: string, url: string | undefined): boolean {
 
 function listenOnAddress(server: NodeServer, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(createListenError(error, host, port)))
+    server.once('error', (error) => reject(withoutFrames(createListenError(error, host, port))))
     server.listen(port, host, () => resolve(portOf(server.address())))
   })
 }
@@ -127,6 +127,12 @@ function listenOnAddress(server: NodeServer, host: string, port: number): Promis
 function portOf(address: ReturnType<NodeServer['address']>): number {
   if (typeof address === 'object' && address !== null) return address.port
   throw new Error('The server listens on no port')
+}
+
+/** The frames are those of Node, and would hide the advice from a reader of the terminal. */
+function withoutFrames(error: Error): Error {
+  for (const each of [error, error.cause]) if (each instanceof Error) each.stack = `${each.name}: ${each.message}`
+  return error
 }
 
 function createListenError(error: Error, host: string, port: number): Error {

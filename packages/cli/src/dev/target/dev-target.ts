@@ -46,13 +46,13 @@ export function watchedFolders(target: DevTarget, named: readonly string[], cwd:
   return existsSync(source) ? [source] : []
 }
 
-/** Returns the command that gives a server another port, if its output says that its port is in use. */
+/** Says what to do if the output of a server says that its port is in use. The rest of the output is a stack then. */
 export function findPortAdvice({ text }: DevTarget, output: Iterable<string>): string | undefined {
   for (const line of output) {
     const [, before, after] = /:(\d{1,5}) is in use|EADDRINUSE.*:(\d{1,5})\b/.exec(line) ?? []
     const port = before ?? after
     if (port !== undefined)
-      return `If the server reads the variable PORT, this starts it: PORT=${Number(port) + 1} npx mcpx dev ${quoteForShell(text)}`
+      return `port ${port} is in use. Stop what listens there, or give the server another port. If it reads the variable PORT, this starts it: PORT=${Number(port) + 1} npx mcpx dev ${quoteForShell(text)}`
   }
   return undefined
 }

@@ -306,7 +306,8 @@ export class Target {
     if (connection !== this.#primary) return
     const { status } = this.#state
     if (reason === undefined && status === 'login_needed') this.#set({ status: 'starting', reason })
-    else if (reason !== undefined && status !== 'ready' && status !== 'ended') this.#set({ status: 'login_needed', reason })
+    else if (reason !== undefined && status !== 'ready' && status !== 'ended')
+      this.#set({ status: 'login_needed', reason })
   }
 
   #setSilent({ aborted }: AbortSignal): void {
@@ -321,8 +322,7 @@ export class Target {
     if (!this.#state.isOwn) return reason
     const lines = new Set(this.#output.filter((line) => line.trim() !== ''))
     if (lines.size === 0) return `${reason}; it wrote nothing`
-    const advice = findPortAdvice(this.#options.target, lines)
-    return [`${reason}; it wrote:`, ...lines, ...(advice === undefined ? [] : [advice])].join('\n')
+    return findPortAdvice(this.#options.target, lines) ?? [`${reason}; it wrote:`, ...lines].join('\n')
   }
 
   #takeLine(text: string, pid: number | undefined): void {
