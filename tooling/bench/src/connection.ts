@@ -32,15 +32,26 @@ export function linesOf(headers: Readonly<Record<string, string>>): string {
     .join('')
 }
 
+const empty: Buffer = Buffer.alloc(0)
+
 /** Opens a connection for requests that have some headers in common. */
 export function openConnection(url: string, headers: Readonly<Record<string, string>>): HttpConnection {
   const { hostname, port, host, pathname } = new URL(url)
   const common = ` ${pathname} HTTP/1.1\r\n${linesOf({ host, ...headers })}`
-  let read: (bytes: Buffer) => void = () => {}
+  let bytes = empty
+  let settle: (response: HttpResponse) => void = () => {}
   let fail: (error: Error) => void = () => {}
+  let readEvents: ((chunk: Buffer) => void) | undefined
   const open = (): Socket =>
     connect({ host: hostname, port: Number(port), noDelay: true })
-      .on('data', (bytes) => read(bytes))
+      .on('data', (chunk) => {
+        bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
+        readEvents?.(chunk)
+        const response = readResponse(bytes)
+        if (response === undefined) return
+        bytes = empty
+        settle(response)
+      })
       .on('error', (error) => fail(error))
       .on('close', () => fail(new Error('the server closed a connection')))
   let socket = open()
@@ -48,14 +59,10 @@ export function openConnection(url: string, headers: Readonly<Record<string, str
     send({ body, method = 'POST', lines = '', onEvent }) {
       // Node closes a connection that was idle for five seconds.
       if (socket.destroyed) socket = open()
+      readEvents = onEvent && eventReader(onEvent)
       socket.write(`${method}${common}${lines}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
       return new Promise((resolve, reject) => {
-        const response = readResponse(onEvent)
-        response.next()
-        read = (bytes) => {
-          const { done, value } = response.next(bytes)
-          if (done === true) resolve(value)
-        }
+        settle = resolve
         fail = reject
       })
     },
@@ -66,38 +73,39 @@ export function openConnection(url: string, headers: Readonly<Record<string, str
   }
 }
 
-/** Reads one response of HTTP/1.1 from the bytes that each `yield` receives. */
-function* readResponse(onEvent: ConnectionRequest['onEvent']): Generator<undefined, HttpResponse, Buffer> {
-  let bytes: Buffer = Buffer.alloc(0)
-  function* readUntil(end: string): Generator<undefined, string, Buffer> {
-    let at = bytes.indexOf(end)
-    for (; at === -1; at = bytes.indexOf(end)) bytes = Buffer.concat([bytes, yield])
-    const text = bytes.toString('latin1', 0, at)
-    bytes = bytes.subarray(at + end.length)
-    return text
-  }
-  function* readBytes(count: number): Generator<undefined, Buffer, Buffer> {
-    while (bytes.length < count) bytes = Buffer.concat([bytes, yield])
-    const read = bytes.subarray(0, count)
-    bytes = bytes.subarray(count)
-    return read
-  }
-  const head = yield* readUntil('\r\n\r\n')
-  const status = Number(head.slice(9, 12))
-  const length = /^content-length: *(\d+)/im.exec(head)?.[1]
-  if (!/^transfer-encoding: *chunked/im.test(head))
-    return { status, head, body: (yield* readBytes(Number(length ?? 0))).toString() }
-  const pieces: Buffer[] = []
+/** Finds the data of each event, which is one line. */
+function eventReader(onEvent: (data: string) => void): (chunk: Buffer) => void {
   let text = ''
-  for (let size = Number.NaN; size !== 0; ) {
-    size = Number.parseInt(yield* readUntil('\r\n'), 16)
-    // A line break follows each chunk, also the last one, which is empty.
-    const piece = (yield* readBytes(size + 2)).subarray(0, -2)
-    pieces.push(piece)
-    if (onEvent === undefined) continue
-    const events = `${text}${piece.toString()}`.split('\n\n')
+  return (chunk) => {
+    const events = `${text}${chunk.toString()}`.split('\n\n')
     text = events.pop() ?? ''
     for (const data of events.map((event) => event.split('data: ')[1])) if (data !== undefined) onEvent(data)
   }
-  return { status, head, body: Buffer.concat(pieces).toString() }
+}
+
+/** Reads one response of HTTP/1.1, which nothing follows. Returns undefined for an incomplete one. */
+function readResponse(bytes: Buffer): HttpResponse | undefined {
+  const end = bytes.indexOf('\r\n\r\n')
+  if (end === -1) return undefined
+  const head = bytes.toString('latin1', 0, end)
+  const content = bytes.subarray(end + 4)
+  const length = /^content-length: *(\d+)/im.exec(head)?.[1]
+  const isChunked = length === undefined && /^transfer-encoding: *chunked/im.test(head)
+  const body = isChunked ? joinChunks(content) : content.length < Number(length ?? 0) ? undefined : content.toString()
+  return body === undefined ? undefined : { status: Number(head.slice(9, 12)), head, body }
+}
+
+function joinChunks(content: Buffer): string | undefined {
+  const chunks: Buffer[] = []
+  for (let at = 0; ; ) {
+    const endOfSize = content.indexOf('\r\n', at)
+    if (endOfSize === -1) return undefined
+    const size = Number.parseInt(content.toString('latin1', at, endOfSize), 16)
+    const start = endOfSize + 2
+    // A line break follows each chunk, also the last one, which is empty.
+    at = start + size + 2
+    if (content.length < at) return undefined
+    if (size === 0) return Buffer.concat(chunks).toString()
+    chunks.push(content.subarray(start, start + size))
+  }
 }
