@@ -1,5 +1,4 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { isJsonObject } from '@x/core'
 import { isZodSchema, type ZodCheckDefinition, type ZodSchema } from './zod-schema.ts'
 
 /** Finds a value's first faults. Parts of a schema that it cannot judge yield none. */
@@ -135,7 +134,7 @@ function createObjectFinder(schema: ZodSchema, traversal: IssueTraversal): Issue
   const knownKeys = new Set([...Object.keys(shape), '__proto__'])
   const listCheckedKeys = isStrict || otherFinder !== undefined ? Object.keys : () => []
   return (value, maxIssues) => {
-    if (!isJsonObject(value)) return findZodIssues(schema, value)
+    if (!isRecord(value)) return findZodIssues(schema, value)
     const issueCollector = createIssueCollector(maxIssues)
     for (const member of memberFinders) {
       if (issueCollector.isFull()) break
@@ -207,7 +206,7 @@ function createRecordFinder(schema: ZodSchema, traversal: IssueTraversal): Issue
   const findKeyIssues = getOrCreateFinder(keyType, traversal)
   const findValueIssues = createInnerFinder(valueType, traversal)
   return (value, maxIssues) => {
-    if (!isJsonObject(value)) return findZodIssues(schema, value)
+    if (!isRecord(value)) return findZodIssues(schema, value)
     const issueCollector = createIssueCollector(maxIssues)
     for (const key of Object.keys(value)) {
       if (issueCollector.isFull()) break
@@ -247,7 +246,7 @@ function createUnionFinder({ _zod: { def } }: ZodSchema, traversal: IssueTravers
       if (issues.length === 0) return noIssues
       errors.push(issues)
     }
-    const discriminatorValue = isJsonObject(value) && discriminator !== undefined ? value[discriminator] : undefined
+    const discriminatorValue = isRecord(value) && discriminator !== undefined ? value[discriminator] : undefined
     const matchingIndex = discriminatorSchemas.findIndex(
       (discriminatorSchema) =>
         isZodSchema(discriminatorSchema) && findZodIssues(discriminatorSchema, discriminatorValue).length === 0,
@@ -256,6 +255,11 @@ function createUnionFinder({ _zod: { def } }: ZodSchema, traversal: IssueTravers
     const message = 'Invalid input'
     return [Object.assign({ message }, { errors })]
   }
+}
+
+/** As in core. This file is loaded with the first faulty value, and what it shared with the entry would be loaded at the start. */
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 interface IssueCollector {
