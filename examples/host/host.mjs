@@ -6,12 +6,13 @@ import { gateway } from '@x/gateway'
 import { readServersFile } from '@x/gateway/node'
 
 const host = { name: 'my-host', version: '1.0.0' }
+// All servers of the user, as one server in this process.
+const upstreams = await readServersFile(process.argv[2] ?? 'mcp.json', { name: host.name })
+// After the last `await` before its first question: lines that come earlier would be lost.
 const terminal = createInterface({ input: process.stdin, output: process.stdout })
 const signal = stopOnSignals()
 let lastAnswer = Promise.resolve()
 
-// All servers of the user, as one server in this process.
-const upstreams = await readServersFile(process.argv[2] ?? 'mcp.json', { name: host.name })
 const server = gateway({ ...host, upstreams })
 for (const [name, upstream] of server.upstreams)
   upstream.onStateChange(({ status, loginUrl, reason }) =>

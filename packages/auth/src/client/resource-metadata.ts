@@ -66,8 +66,12 @@ function parseResourceMetadata(fields: JsonObject, endpoint: URL, url: string): 
   const { resource } = fields
   if (typeof resource !== 'string' || !coversEndpoint(resource, endpoint)) {
     const namedResource = typeof resource === 'string' ? quoteText(resource) : 'no resource'
-    const message = `The metadata at ${url} names ${namedResource}; it must be ${endpoint.origin}${endpoint.pathname}`
-    throw new AuthError('resource_mismatch', message)
+    const expected = `${endpoint.origin}${endpoint.pathname}`
+    const advice =
+      typeof resource === 'string'
+        ? `Connect to the URL that it names, or have the server name ${expected}`
+        : `It must name ${expected}`
+    throw new AuthError('resource_mismatch', `The metadata at ${url} names ${namedResource}. ${advice}`)
   }
   const issuers = stringsOf(fields['authorization_servers']) ?? []
   if (issuers.length === 0) {

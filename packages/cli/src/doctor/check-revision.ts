@@ -56,7 +56,7 @@ export async function checkHeaders(target: Target): Promise<Finding> {
       `The server does not receive the headers as they were sent: ${error.message.slice(0, 200)}.`,
       'Let the proxy pass on Mcp-Method, Mcp-Name, MCP-Protocol-Version and Mcp-Param-* unchanged.',
     )
-  if (!isModern(target)) return skipped('Servers of older revisions do not compare headers.')
+  if (!isModern(target)) return skipped('The server does not serve the request.')
   const cases = [
     ['a wrong Mcp-Method', 'ping'],
     ['no Mcp-Method', undefined],
@@ -95,7 +95,7 @@ export function checkDiscover(target: Target): Finding {
 
 /** A client of an unknown revision can choose another one. */
 export async function checkProbeShape(target: Target): Promise<Finding> {
-  if (!isModern(target)) return skipped(`The server does not speak ${protocolVersion}.`)
+  if (!isModern(target)) return skipped('The server does not serve the request.')
   const version = '2099-01-01'
   const reply = await sendRpc(target, { ...discoverProbe, version })
   const error = errorOf(reply)

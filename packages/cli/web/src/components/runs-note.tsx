@@ -10,9 +10,12 @@ interface RunsNoteProps {
   readonly call: CallView
 }
 
-/** Says that a handler ran several times, if its state has no step: an effect before a question then happens in each run. */
+/**
+ * Says that a handler ran several times, unless its state has a step: an effect before a question then happens in each
+ * run. A state whose key the page does not have may have none.
+ */
 export function RunsNote({ session, call: { id } }: RunsNoteProps): VNode | null {
-  const hasSteps = useSignal(true)
+  const recorded = useSignal<'steps' | 'no step' | 'unknown'>('steps')
   const tokens = session.state.timelineOf(id).flatMap((entry) => {
     if (entry.type !== 'message' || entry.message.direction !== 'sent') return []
     return readState(entry.message.text) ?? []
@@ -23,16 +26,18 @@ export function RunsNote({ session, call: { id } }: RunsNoteProps): VNode | null
     session.ask('state', { token }).then(
       (report) => {
         const { problem, steps } = Object(report)
-        hasSteps.value = problem !== undefined || Object.keys(Object(steps)).length > 0
+        if (problem !== undefined) recorded.value = 'unknown'
+        else recorded.value = Object.keys(Object(steps)).length > 0 ? 'steps' : 'no step'
       },
       () => {},
     )
   }, [token])
-  if (hasSteps.value) return null
+  if (recorded.value === 'steps') return null
   return (
     <p class="hint">
-      The handler ran {tokens.length + 1} times, each time from its first line, and had recorded no step when it asked.
-      That is right if it did nothing but ask: an effect before a question belongs in <code>ctx.step</code>.
+      The handler ran {tokens.length + 1} times, each time from its first line
+      {recorded.value === 'no step' && ', and had recorded no step when it asked'}. That is right if it did nothing but
+      ask: an effect before a question belongs in <code>ctx.step</code>.
     </p>
   )
 }
