@@ -45,7 +45,7 @@ export function invalidResultError(name: string): McpError {
 const causes: ReadonlyMap<unknown, string> = new Map([
   ['refused', 'nothing listens at its address'],
   ['connect', 'no connection could be made'],
-  ['certificate', 'its certificate is not trusted'],
+  ['certificate', 'it does not speak TLS, or its certificate is not trusted'],
   ['timeout', 'it did not answer in time'],
   ['closed', 'the connection broke'],
   ['spawn', 'its program could not be started'],

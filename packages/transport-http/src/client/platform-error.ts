@@ -5,8 +5,10 @@ const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENE
 // Errors for responses that violate HTTP. An incomplete response is not among them, because its cause is a broken
 // connection.
 const malformedResponseCodes = new Set(['UND_ERR_HEADERS_OVERFLOW'])
-// Errors for untrusted certificates. Nothing was sent, and another attempt would fail too.
+// Errors for untrusted certificates, and for other failures of TLS. Nothing was sent, and another attempt would fail too.
 const untrustedCodePattern = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
+// What OpenSSL makes of an answer in plain HTTP.
+const plainCodes = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'])
 
 /**
  * True if an error of the platform proves that the server received no part of the request: a refused connection, an
@@ -36,7 +38,7 @@ export function toHttpError(error: unknown, origin: string): HttpError | TypeErr
   if (code === 'UND_ERR_INVALID_ARG')
     return new TypeError('The option dispatcher is of undici 6 or earlier: give one of undici 7 or later', details)
   if (untrustedCodePattern.test(code))
-    return new HttpError('certificate', `its certificate is not trusted${codeSuffix}`, details)
+    return new HttpError('certificate', `${tlsProblemOf(code)}${codeSuffix}${plainAdviceFor(code)}`, details)
   if (isUnsent(error))
     return new HttpError(unsentCodeOf(code), `no connection${codeSuffix}${connectAdviceFor(code)}`, details)
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
@@ -44,6 +46,14 @@ export function toHttpError(error: unknown, origin: string): HttpError | TypeErr
   if (malformedResponseCodes.has(code) || code.startsWith('HPE_'))
     return new HttpError('protocol', `the answer is not valid HTTP${codeSuffix}`, details)
   return new HttpError('closed', `the connection ended before the answer${codeSuffix}`, details)
+}
+
+function tlsProblemOf(code: string): string {
+  return code.startsWith('ERR_SSL_') ? 'no TLS connection' : 'its certificate is not trusted'
+}
+
+function plainAdviceFor(code: string): string {
+  return plainCodes.has(code) ? ': if the server speaks plain HTTP, its URL begins with http://' : ''
 }
 
 function unsentCodeOf(code: string): 'refused' | 'connect' {

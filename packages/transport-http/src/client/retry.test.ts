@@ -174,3 +174,11 @@ test.each([
 ])('%s is reported as %s', (code, expected) => {
   expect(toHttpError(Object.assign(new Error(), { code }), 'http://test')).toMatchObject({ code: expected })
 })
+
+test('an https: URL of a server that speaks plain HTTP is reported as that, and not as a certificate', async () => {
+  await using server = await scriptedServer(createJsonAnswer(rpcResult()))
+  await using connection = connectHttp(server.url.replace('http:', 'https:'))
+  const error = await connection.exchange(rpcRequest(), callWith()).then(String, (thrown: unknown) => thrown)
+  expect(error).toMatchObject({ mayHaveRun: false })
+  expect(String(error)).toMatch(/no TLS connection \(ERR_SSL_\w+\): .* its URL begins with http:/)
+})
