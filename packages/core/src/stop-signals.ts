@@ -1,4 +1,6 @@
 const stopSignals = ['SIGTERM', 'SIGINT'] as const
+// Not `NodeJS.Signals`: pages compile this package without the types of Node.
+type StopSignal = (typeof stopSignals)[number]
 
 /**
  * Calls `stop` at the first signal that asks the process to end; a second one ends it at once. The returned function
@@ -8,12 +10,12 @@ const stopSignals = ['SIGTERM', 'SIGINT'] as const
  * connections to child processes, and packages such as `signal-exit`, would otherwise end the process in the middle of
  * the grace.
  */
-export function onStopSignal(stop: (signal: NodeJS.Signals) => void): () => void {
+export function onStopSignal(stop: (signal: StopSignal) => void): () => void {
   let isStopping = false
   const removeListeners = (): void => {
     for (const signal of stopSignals) process.off(signal, handleSignal)
   }
-  const handleSignal = (signal: NodeJS.Signals): void => {
+  const handleSignal = (signal: StopSignal): void => {
     if (isStopping) {
       removeListeners()
       process.kill(process.pid, signal)
