@@ -63,3 +63,19 @@ test('each unavailable service has an outage of its own, and every other error i
   limited.succeed('StateError')
   expect(takeLines()).toEqual(['info The change bus answers again, after 0 s'])
 })
+
+test('an issuer that fails while another one is away is a line', () => {
+  const { clock, takeLines, log } = start()
+  const limited = limitOutages(log, clock)
+  for (; clock.now <= 10_000; clock.now += 5000)
+    for (const issuer of ['https://one.test', 'https://two.test']) {
+      const err = Object.assign(new Error('no keys'), { name: 'TokenError', code: 'issuer_unavailable', issuer })
+      limited.log({ level: 'error', message: `no keys of ${issuer}`, err })
+    }
+  expect(takeLines()).toEqual([
+    'error no keys of https://one.test',
+    'error no keys of https://two.test',
+    expect.stringMatching(/^warn The issuer of access tokens "https:..one.test" has failed for 10 s/),
+    expect.stringMatching(/^warn The issuer of access tokens "https:..two.test" has failed for 10 s/),
+  ])
+})

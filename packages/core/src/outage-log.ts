@@ -1,4 +1,5 @@
 import { errorRecord, type Log, type LogRecord } from './log.ts'
+import { quoteText } from './quote-text.ts'
 import type { Clock } from './runtime.ts'
 import { isUnavailable, unavailableErrorIn } from './unavailable.ts'
 
@@ -82,15 +83,18 @@ export interface ServiceLog {
   succeed(errorName: string): void
 }
 
-/** Makes a log in which the errors of unavailable services are outages, one for each service. */
+/** Makes a log in which the errors of unavailable services are outages, one for each service and each issuer of tokens. */
 export function limitOutages(log: Log, clock: Pick<Clock, 'monotonicNow'>): ServiceLog {
   const outages = new Map<string, OutageLog>()
   return {
     log(record) {
-      const name = record.level === 'error' ? unavailableErrorIn(record.err)?.name : undefined
-      if (name === undefined) return log(record)
-      const outage = outages.get(name) ?? createOutageLog(log, services.get(name) ?? name, clock)
-      outages.set(name, outage)
+      const error = record.level === 'error' ? unavailableErrorIn(record.err) : undefined
+      if (error === undefined) return log(record)
+      const { name } = error
+      const issuer = 'issuer' in error && typeof error.issuer === 'string' ? ` ${quoteText(error.issuer)}` : ''
+      const key = `${name}${issuer}`
+      const outage = outages.get(key) ?? createOutageLog(log, `${services.get(name) ?? name}${issuer}`, clock)
+      outages.set(key, outage)
       outage.fail(record)
     },
     succeed: (errorName) => outages.get(errorName)?.succeed(),

@@ -1,13 +1,4 @@
-import {
-  createLedger,
-  createLog,
-  errorRecord,
-  limitOutages,
-  type Log,
-  platformRuntime,
-  type Runtime,
-  runtimeOf,
-} from '@x/core'
+import { createLedger, createLog, errorRecord, limitOutages, type Log, type Runtime, runtimeOf } from '@x/core'
 import type { Exchange, Middleware } from '../call/exchange.ts'
 import type { Implementation } from '@x/schema'
 import { composeServer, type Composition, placeToolSearch } from './compose.ts'
@@ -57,7 +48,7 @@ export interface ServerOfOptions
  */
 export function serverOf(exchange: Exchange, serverOptions: ServerOfOptions): Server {
   const { info, extensions = [], needsPrincipal = false, localOnly, ledger = createLedger() } = serverOptions
-  const events = createEventSource(limitOutages(createLog(serverOptions.log, '@x/exchange'), platformRuntime).log)
+  const events = createEvents(serverOptions)
   const { log } = events
   let methods: Composition['methods'] = new Map()
   const work = createWorkCounter()
@@ -115,6 +106,10 @@ export function serverOf(exchange: Exchange, serverOptions: ServerOfOptions): Se
   }
   // On the server itself, as those of `createServer` are.
   return Object.defineProperties(members, Object.getOwnPropertyDescriptors(composition.apis))
+}
+
+function createEvents({ log, runtime }: ServerOfOptions) {
+  return createEventSource(limitOutages(createLog(log, '@x/exchange'), runtimeOf(runtime)).log)
 }
 
 function createHostConstants({ info, state, runtime }: ServerOfOptions) {
