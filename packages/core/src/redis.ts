@@ -22,7 +22,7 @@ export interface RedisClient {
 
 /** As much of the listening client as the bus uses. */
 export interface RedisSubscriber {
-  on(event: 'error', listener: (error: unknown) => void): unknown
+  on(event: 'connect' | 'error', listener: (error?: unknown) => void): unknown
   connect(): Promise<unknown>
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>
   sendCommand(args: string[]): Promise<unknown>
@@ -115,9 +115,18 @@ function redisAtUrl(url: string): RedisAtUrl {
     duplicate: create,
     close() {
       isClosed = true
-      if (client?.isOpen === true) client.destroy()
+      if (client !== undefined) destroyRedisClient(client)
     },
   }
+}
+
+/**
+ * Closes a client also while it connects. `destroy` of `@redis/client` does not end an attempt to connect, and the
+ * connection that comes of it would stay open and keep the process alive.
+ */
+export function destroyRedisClient(client: Pick<RedisSubscriber, 'on' | 'destroy'>): void {
+  client.on('connect', () => client.destroy())
+  client.destroy()
 }
 
 function connectRedis(client: Pick<RedisClient | RedisAtUrl, 'duplicate'>, channel: string): ConnectFunction {
@@ -127,7 +136,7 @@ function connectRedis(client: Pick<RedisClient | RedisAtUrl, 'duplicate'>, chann
     // Without it, the first error of the client would end the process. Each error ends the connection, and the session
     // opens another: every reconnection goes through it, because it notifies the listeners of a gap.
     subscriber.on('error', handleLoss)
-    signal.addEventListener('abort', () => subscriber.destroy())
+    signal.addEventListener('abort', () => destroyRedisClient(subscriber))
     await subscriber.connect()
     await subscriber.subscribe(channel, handleMessage)
     return { ping: () => subscriber.sendCommand(['PING']) }

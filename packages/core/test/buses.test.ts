@@ -70,6 +70,35 @@ describeNeeding('redis', 'the bus over Redis', (program) => {
     expect(client.isReady).toBe(true)
   })
 
+  test('a bus whose last listener leaves while it connects again keeps no connection', async () => {
+    let whileConnecting = (): void => {}
+    const duplicate = (): TestClient => {
+      const copy = client.duplicate()
+      const connect = copy.connect.bind(copy)
+      copy.connect = () => {
+        const connected = connect()
+        whileConnecting()
+        return connected
+      }
+      return copy
+    }
+    const bus = redisBus({ sendCommand: (args) => client.sendCommand(args), duplicate }, { channel: 'leaving' })
+    const countConnections = async () => String(await client.sendCommand(['CLIENT', 'LIST'])).split('id=').length
+    const before = await countConnections()
+    const stop = await listenInTest(bus, { onChange: () => {}, onGap: () => {} })
+    const left = new Promise<void>((resolve) => {
+      whileConnecting = () => {
+        stop()
+        resolve()
+      }
+    })
+    await wire.breakListeners()
+    await left
+    // What the server has accepted before this command is in its list.
+    await expect.poll(countConnections).toBe(before)
+    for (let turn = 0; turn < 20; turn++) expect(await countConnections()).toBe(before)
+  })
+
   test('a client with RESP 2 and without a reconnect strategy is connected again', async () => {
     const stubborn = createClient({ RESP: 2, socket: { path: server.path, reconnectStrategy: false } })
     await stubborn.connect()

@@ -1,45 +1,15 @@
 import { importPeerDependency, isMissingModuleError } from '@x/core'
+import { openRedis } from '@x/core/redis'
 import { loginPages } from '@x/auth/node'
 import { type UserLogin, userLogin, type UserLoginOptions } from '@x/auth/login'
 import type { Protection } from '@x/auth/server'
 import { type KeyInput, memoryStore, type StateStore } from '@x/state-codec'
-import { redisStore, type RedisClient } from '@x/state-codec/redis'
+import { redisStore } from '@x/state-codec/redis'
 import type { ServerExtension } from '@x/exchange'
 import type { ServeHttpOptions } from '@x/transport-http/node'
 import { readAccount, type UpstreamSource } from './create-upstream.ts'
 import { createFetch } from './create-fetch.ts'
 import type { GatewayFile } from './file-schema.ts'
-import type { createClient } from '@redis/client'
-
-/** Connects to Redis with the first command, so that a file can be read while Redis is unreachable. */
-class RedisConnection implements RedisClient {
-  readonly #client: ReturnType<typeof createClient>
-  #opening: Promise<unknown> | undefined
-
-  constructor(client: ReturnType<typeof createClient>) {
-    this.#client = client
-    // After an error the client connects again by itself, and a command that fails has its own error.
-    client.on('error', () => undefined)
-  }
-
-  async sendCommand(...command: Parameters<RedisClient['sendCommand']>): Promise<unknown> {
-    this.#opening ??= this.#client.connect().catch((error: unknown) => {
-      this.#opening = undefined
-      throw error
-    })
-    await this.#opening
-    return this.#client.sendCommand(...command)
-  }
-
-  async ping(): Promise<boolean> {
-    return (await this.sendCommand(['PING'])) === 'PONG'
-  }
-
-  async close(): Promise<void> {
-    if (this.#client.isOpen) this.#client.destroy()
-    this.#opening = undefined
-  }
-}
 
 export interface FileLogins {
   readonly logins: UserLogin
@@ -61,7 +31,7 @@ export async function createLogins(
   const { url, metadataUrl, client: account, store } = login
   const registration = account && (await readAccount('login.client', account, secrets))
   const redisUrl = store === 'memory' ? undefined : await secrets.read('login.store.redis', store.redis)
-  const redis = redisUrl === undefined ? undefined : await importRedis(redisUrl, secrets)
+  const redis = redisUrl === undefined ? undefined : await connectRedis(redisUrl, secrets)
   if (protection === undefined || secrets.problems.length > 0) return undefined
   const client = { name, metadataUrl, registrations: registration && [registration] }
   const logins = openLogins(
@@ -96,10 +66,15 @@ function openLogins(options: UserLoginOptions, { problems }: UpstreamSource['sec
   }
 }
 
-async function importRedis(url: string, { problems }: UpstreamSource['secrets']): Promise<RedisConnection | undefined> {
+/** Connects with the first command, so that a file can be read while Redis is unreachable. */
+type Redis = ReturnType<typeof openRedis<never>>
+
+async function connectRedis(url: string, { problems }: UpstreamSource['secrets']): Promise<Redis | undefined> {
   try {
     const { createClient } = await importPeerDependency('@redis/client@6', () => import('@redis/client'), 'A URL')
-    return new RedisConnection(createClient({ url }))
+    // Throws for an invalid address.
+    createClient({ url })
+    return openRedis<never>(url)
   } catch (error) {
     // An invalid address may be repeated in its error, with its password.
     const problem = isMissingModuleError(error) ? error.message : 'must be the address of a Redis server'
@@ -108,14 +83,11 @@ async function importRedis(url: string, { problems }: UpstreamSource['secrets'])
   }
 }
 
-function createStore(redis: RedisConnection | undefined): StateStore {
-  return redis === undefined ? memoryStore() : redisStore(redis)
+function createStore(redis: Redis | undefined): StateStore {
+  return redis === undefined ? memoryStore() : redisStore(redis.client)
 }
 
-function closeWithServer(redis: RedisConnection): ServerExtension {
-  return {
-    extends: 'server',
-    name: 'loginStore',
-    start: () => ({ ready: () => redis.ping(), close: () => redis.close() }),
-  }
+function closeWithServer({ client, close }: Redis): ServerExtension {
+  const ready = async (): Promise<boolean> => (await client.sendCommand(['PING'])) === 'PONG'
+  return { extends: 'server', name: 'loginStore', start: () => ({ ready, close }) }
 }

@@ -10,7 +10,7 @@ import {
   type OptionTable,
   resolveOptions,
 } from '@x/core'
-import { encodeChange, redisBus, type RedisClient } from '@x/core/redis'
+import { destroyRedisClient, encodeChange, redisBus, type RedisClient } from '@x/core/redis'
 import type { TaskEngine } from '../engine.ts'
 import { cancelTopic, createEngineNotifications, createListenerSet, workTopic } from '../engine-notifications.ts'
 import { createLazyEngine, defaultLeaseMs } from '../lazy-engine.ts'
@@ -89,10 +89,10 @@ async function openRedisClient(
   try {
     await withTimeout(timeLimitOf(timeoutMs), () => client.connect())
   } catch (error) {
-    client.destroy()
+    destroyRedisClient(client)
     throw error
   }
-  return { client, close: () => client.destroy() }
+  return { client, close: () => destroyRedisClient(client) }
 }
 
 function timeLimitOf(timeoutMs: number): TimeLimit {
