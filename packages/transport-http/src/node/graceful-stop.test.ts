@@ -37,3 +37,18 @@ test('a request that arrives in the moment of a stop is rejected, not cut off, o
   for (const connection of [idle, fresh]) expect(await connection.waitForClose()).toContain('"reason":"stopping"')
   await closing
 })
+
+test('a stop does not wait for a connection that has sent nothing, nor for half of a request', async () => {
+  const http = await serveHttp(testServer(pendingCalls().exchange))
+  const connections = ['', 'POST /mcp HTTP/1.1\r\nhost: localhost\r\n'].map((text) => {
+    const connection = connectRaw(http.port)
+    connection.send(text)
+    return connection
+  })
+  const used = connectRaw(http.port)
+  used.send('GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\n')
+  // The server has accepted all three by then.
+  await used.readUntil('HTTP/1.1 ')
+  await http.close({ graceMs: 3_600_000 })
+  for (const connection of [...connections, used]) await connection.waitForClose()
+})

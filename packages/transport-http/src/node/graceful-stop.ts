@@ -27,7 +27,8 @@ const lingerMs = 250
 
 /**
  * Stops a server without losing an answer. It stops listening, cancels streaming calls, and waits for all other calls.
- * After `graceMs`, each call that is still running gets an error. Finally every connection is closed.
+ * After `graceMs`, each call that is still running gets an error. Finally every connection is closed, also one without a
+ * request.
  *
  * From then on you must reject new calls yourself.
  */
@@ -51,9 +52,12 @@ export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): P
   if (hadCalls && !isGraceOver) await setTimeout(lingerMs)
   await readWhatHasArrived()
   cancelGraceTimer()
-  server.close(() => {})
-  await serverClosePromise
   cancelForcedClose()
+  server.close(() => {})
+  // For Node, a connection on which no request has come yet is not idle.
+  const cancelLastClose = schedule(() => server.closeAllConnections(), flushTimeoutMs)
+  await serverClosePromise
+  cancelLastClose()
 }
 
 /**
