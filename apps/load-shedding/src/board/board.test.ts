@@ -1,10 +1,10 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { expect, test } from 'vitest'
-import { createBoard } from './board.ts'
+import { Board } from './board.ts'
 
 function openBoard() {
   const clock = manualClock()
-  const board = createBoard(2, clock.monotonicNow)
+  const board = new Board(2, clock.monotonicNow)
   const begin = (call: string, instance: number, next = 2) =>
     board.receiveMessage(instance, { kind: 'begin', call, limit: 100, next })
   const work = (call: string, instance: number, from: number) =>

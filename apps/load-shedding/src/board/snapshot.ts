@@ -81,6 +81,6 @@ export type Snapshot = {
   readonly totals: Totals
   /** The statistics of the last ten seconds. */
   readonly recent: Timing
-  /** The points that are new since the previous snapshot; in the first snapshot, the whole history. */
+  /** The last two minutes. */
   readonly points: readonly Point[]
 }

@@ -25,16 +25,3 @@ test.each([
   await expect(fleetPanel(stage).run?.(command)).rejects.toThrow(message)
   expect(stage.commands).toEqual([])
 })
-
-test('the first value has the whole history, and later values have the new points', async () => {
-  const stage = createFakeStage()
-  const point = (at: number) => ({ at, perSecond: 1, movesPerSecond: 0, p50Ms: 5, p99Ms: 9, delays: [0, null] })
-  stage.update({ points: [point(1), point(2)] })
-  const seen: unknown[] = []
-  for await (const value of fleetPanel(stage).data?.(new AbortController().signal) ?? []) {
-    seen.push(Object(value).points.map(({ at }: { readonly at: number }) => at))
-    if (seen.length === 2) break
-    stage.update({ points: [point(2), point(3)] })
-  }
-  expect(seen).toEqual([[1, 2], [3]])
-})

@@ -1,26 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { LaneStatus } from '../board/snapshot.ts'
-import { type InstanceMessage, type InstanceCommand, parseInstanceMessage } from '../instance/instance-message.ts'
-
-/** A slot of the fleet. It runs one instance at a time, and starts another one when the instance ends. */
-export interface Lane {
-  status(): LaneStatus
-  /** Starts an instance. Resolves when it listens; rejects if its process ends before that. */
-  start(): Promise<void>
-  /**
-   * Stops the instance with SIGTERM and starts another one. Resolves when that listens. A call during a restart returns
-   * the promise of that restart.
-   */
-  restart(): Promise<void>
-  /** Ends the instance with SIGKILL. */
-  kill(): void
-  /** Starts or ends the blocking of the instance for nine tenths of the time. */
-  overload(on: boolean): void
-  /** Sends a command to the instance, if it runs. */
-  send(command: InstanceCommand): void
-  /** Ends the instance with SIGKILL, and starts no other one. Resolves when its process has ended. */
-  stop(): Promise<void>
-}
+import type { InstanceMessage, InstanceCommand } from '../instance/instance-message.ts'
 
 /** Options of a lane. */
 export interface LaneOptions {
@@ -44,94 +24,96 @@ interface InstanceProcess {
   readonly exited: Promise<void>
 }
 
-/** The current state of a lane, which is updated in place. */
-interface LaneState {
-  readonly options: LaneOptions
-  status: LaneStatus
-  running: InstanceProcess | undefined
-  isOverloaded: boolean
-  isStopped: boolean
-  restarting: Promise<void> | undefined
-}
+/** A slot of the fleet. It runs one instance at a time, and starts another one when the instance ends. */
+export class Lane {
+  readonly #options: LaneOptions
+  #status: LaneStatus = 'down'
+  #running: InstanceProcess | undefined
+  #isOverloaded = false
+  #isStopped = false
+  #restarting: Promise<void> | undefined
 
-/** Creates a lane without an instance. */
-export function createLane(options: LaneOptions): Lane {
-  const lane: LaneState = {
-    options,
-    status: 'down',
-    running: undefined,
-    isOverloaded: false,
-    isStopped: false,
-    restarting: undefined,
+  constructor(options: LaneOptions) {
+    this.#options = options
   }
-  return {
-    status: () => lane.status,
-    start: () => startInstance(lane),
-    restart() {
-      lane.restarting ??= restartInstance(lane).finally(() => {
-        lane.restarting = undefined
-      })
-      return lane.restarting
-    },
-    send: (command) => sendCommand(lane, command),
-    kill: () => void lane.running?.child.kill('SIGKILL'),
-    overload(on) {
-      lane.isOverloaded = on
-      sendCommand(lane, { kind: 'throttle', share: on ? overloadedShare : 0 })
-      setStatus(lane, lane.status)
-    },
-    async stop() {
-      lane.isStopped = true
-      lane.running?.child.kill('SIGKILL')
-      await lane.running?.exited
-    },
+
+  get status(): LaneStatus {
+    return this.#status
   }
-}
 
-function setStatus(lane: LaneState, status: LaneStatus): void {
-  lane.status = status
-  lane.options.onStatus(status, lane.isOverloaded)
-}
+  /** Starts an instance. Resolves when it listens; rejects if its process ends before that. */
+  async start(): Promise<void> {
+    const child = this.#options.start()
+    const running: InstanceProcess = { child, exited: new Promise((resolve) => child.once('exit', () => resolve())) }
+    this.#running = running
+    this.#isOverloaded = false
+    this.#setStatus('starting')
+    child.on('message', this.#options.onMessage)
+    await untilListening(running).catch((error: unknown) => {
+      // `stop()` ended the instance during its start, which is no failure.
+      if (!this.#isStopped) throw error
+    })
+    if (this.#isStopped) return
+    this.#setStatus('ready')
+    void running.exited.then(() => this.#replace(running))
+  }
 
-function sendCommand({ running }: LaneState, command: InstanceCommand): void {
-  if (running?.child.connected === true) running.child.send(command, () => {})
-}
+  /**
+   * Stops the instance with SIGTERM and starts another one. Resolves when that listens. A call during a restart returns
+   * the promise of that restart.
+   */
+  restart(): Promise<void> {
+    this.#restarting ??= this.#restartOnce().finally(() => {
+      this.#restarting = undefined
+    })
+    return this.#restarting
+  }
 
-async function startInstance(lane: LaneState): Promise<void> {
-  const child = lane.options.start()
-  const running: InstanceProcess = { child, exited: new Promise((resolve) => child.once('exit', () => resolve())) }
-  lane.running = running
-  lane.isOverloaded = false
-  setStatus(lane, 'starting')
-  child.on('message', (value) => {
-    const message = parseInstanceMessage(value)
-    if (message !== undefined) lane.options.onMessage(message)
-  })
-  await untilListening(running).catch((error: unknown) => {
-    // `stop()` ended the instance during its start, which is no failure.
-    if (!lane.isStopped) throw error
-  })
-  if (lane.isStopped) return
-  setStatus(lane, 'ready')
-  void running.exited.then(() => replaceInstance(lane, running))
-}
+  /** Ends the instance with SIGKILL. */
+  kill(): void {
+    this.#running?.child.kill('SIGKILL')
+  }
 
-/** Starts another instance after one that crashed or was killed. */
-function replaceInstance(lane: LaneState, ended: InstanceProcess): void {
-  const isObsolete = (): boolean => lane.isStopped || lane.running !== ended
-  if (isObsolete() || lane.restarting !== undefined) return
-  setStatus(lane, 'down')
-  setTimeout(() => {
-    if (!isObsolete()) startInstance(lane).catch(lane.options.onFailure)
-  }, restartDelayMs)
-}
+  /** Starts or ends the blocking of the instance for nine tenths of the time. */
+  overload(on: boolean): void {
+    this.#isOverloaded = on
+    this.send({ kind: 'throttle', share: on ? overloadedShare : 0 })
+    this.#setStatus(this.#status)
+  }
 
-async function restartInstance(lane: LaneState): Promise<void> {
-  const { running } = lane
-  if (running === undefined || lane.status !== 'ready') return
-  setStatus(lane, 'draining')
-  await terminate(running, lane.options.stopMs)
-  if (!lane.isStopped) await startInstance(lane)
+  /** Sends a command to the instance, if it runs. */
+  send(command: InstanceCommand): void {
+    if (this.#running?.child.connected === true) this.#running.child.send(command, () => {})
+  }
+
+  /** Ends the instance with SIGKILL, and starts no other one. Resolves when its process has ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.kill()
+    await this.#running?.exited
+  }
+
+  #setStatus(status: LaneStatus): void {
+    this.#status = status
+    this.#options.onStatus(status, this.#isOverloaded)
+  }
+
+  /** Starts another instance after one that crashed or was killed. */
+  #replace(ended: InstanceProcess): void {
+    const isObsolete = (): boolean => this.#isStopped || this.#running !== ended
+    if (isObsolete() || this.#restarting !== undefined) return
+    this.#setStatus('down')
+    setTimeout(() => {
+      if (!isObsolete()) this.start().catch(this.#options.onFailure)
+    }, restartDelayMs)
+  }
+
+  async #restartOnce(): Promise<void> {
+    if (this.#running === undefined || this.#status !== 'ready') return
+    this.#setStatus('draining')
+    await terminate(this.#running, this.#options.stopMs)
+    if (!this.#isStopped) await this.start()
+  }
 }
 
 async function terminate({ child, exited }: InstanceProcess, stopMs: number): Promise<void> {
@@ -144,8 +126,7 @@ async function terminate({ child, exited }: InstanceProcess, stopMs: number): Pr
 function untilListening({ child, exited }: InstanceProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     void exited.then(() => reject(new Error('an instance ended before it listened; see its output for the reason')))
-    child.on('message', (value) => {
-      if (parseInstanceMessage(value)?.kind === 'listening') resolve()
-    })
+    // Its first message shows that it listens.
+    child.once('message', () => resolve())
   })
 }

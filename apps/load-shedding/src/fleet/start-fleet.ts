@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { LaneStatus } from '../board/snapshot.ts'
 import type { InstanceMessage } from '../instance/instance-message.ts'
 import type { Balancer, BalancerName, BalancerOptions, InstanceEnvironment } from './balancer.ts'
-import { createLane, type Lane } from './lane.ts'
+import { Lane } from './lane.ts'
 import { openCluster } from './open-cluster.ts'
 import { openHaproxy, openNginx } from './open-proxy.ts'
 
@@ -115,7 +115,7 @@ function createFleetLane(index: number, { options, balancer, shared, updateReady
     GRACE_MS: String(graceMs),
     ...(chunkMs !== undefined && { CHUNK_MS: String(chunkMs) }),
   })
-  return createLane({
+  return new Lane({
     start: () => balancer.start(index, environment()),
     stopMs: balancer.noticeMs + graceMs + extraStopMs,
     onStatus(status, isOverloaded) {
@@ -131,7 +131,7 @@ function createFleetLane(index: number, { options, balancer, shared, updateReady
 function createReadyLanesListener(balancer: Balancer, lanes: readonly Lane[]): () => void {
   let lastReady = ''
   return () => {
-    const ready = lanes.flatMap((lane, index) => (lane.status() === 'ready' ? [index] : []))
+    const ready = lanes.flatMap((lane, index) => (lane.status === 'ready' ? [index] : []))
     if (ready.join() === lastReady) return
     lastReady = ready.join()
     balancer.setReadyLanes(ready)

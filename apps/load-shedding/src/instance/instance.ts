@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { type InstanceMessage, parseInstanceCommand } from './instance-message.ts'
+import type { InstanceCommand, InstanceMessage } from './instance-message.ts'
 import { watchEventLoopDelay } from './event-loop-delay.ts'
 import { serveInstance } from './serve-instance.ts'
 import { createThrottle } from './throttle.ts'
@@ -22,10 +22,9 @@ const instance = await serveInstance({
 })
 const throttle = createThrottle()
 
-process.on('message', (value) => {
-  const command = parseInstanceCommand(value)
-  if (command?.kind === 'throttle') throttle(command.share)
-  if (command?.kind === 'shedding') instance.setShedding(command.on)
+process.on('message', (command: InstanceCommand) => {
+  if (command.kind === 'throttle') throttle(command.share)
+  else instance.setShedding(command.on)
 })
 // Node's cluster does not check readiness. After `disconnect()` it sends no new connection to this worker, and the
 // worker serves the connections that it has.

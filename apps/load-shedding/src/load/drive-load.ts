@@ -1,23 +1,12 @@
 import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, type ClientEvent, type ClientExtension, createClient } from '@x/client'
-import { connectHttp } from '@x/transport-http/client'
+import { connectHttp, type HttpConnection } from '@x/transport-http/client'
 import { Agent } from 'undici'
 import type { Board } from '../board/board.ts'
 import { heavy, isExpectedResult, type Job } from '../primes/job.ts'
 import { callKey } from '../primes/prime-tool.ts'
-import { createPlan } from './plan.ts'
-
-/** The clients that call the fleet. */
-export interface Load {
-  /** Sets the mean number of calls per second. The rate 0 sends no calls. */
-  setRate(perSecond: number): void
-  /** Sends a number of heavy calls at once. */
-  burst(count: number): void
-  /** Resolves when no call is running, including calls that start while it waits. */
-  whenIdle(): Promise<void>
-  /** Cancels every call, and closes the connections. */
-  stop(): Promise<void>
-}
+import { type Arrival, createPlan } from './plan.ts'
 
 /** Options of the clients. */
 export interface LoadOptions {
@@ -37,53 +26,72 @@ const maxAttempts = 10
 const timeoutMs = 30_000
 const retryDelayMs = 250
 
-/** Creates clients that send no calls before a rate is set. */
-export function driveLoad({ url, board, seed }: LoadOptions): Load {
+/** The clients that call the fleet. They send no calls before a rate is set. */
+export class Load {
+  readonly #board: Board
   // A new connection for each request, so that the balancer chooses an instance for each request.
-  const agent = new Agent({ pipelining: 0 })
-  const connection = connectHttp(url, { dispatcher: agent })
-  const extensions = [reportMoves(board)]
-  const client = createClient(connection, { name: 'load', version: '0.1.0', cache: false, timeoutMs, extensions })
-  const stopping = new AbortController()
-  const { signal } = stopping
-  // Each running call adds a listener to the signal.
-  setMaxListeners(0, signal)
-  const runningCalls = new Set<Promise<void>>()
-  const nextArrival = createPlan(seed)
-  let timer: NodeJS.Timeout | undefined
-  let sent = 0
+  readonly #agent = new Agent({ pipelining: 0 })
+  readonly #connection: HttpConnection
+  readonly #client: Client
+  readonly #stopping = new AbortController()
+  readonly #runningCalls = new Set<Promise<void>>()
+  readonly #nextArrival: (perSecond: number) => Arrival
+  #timer: NodeJS.Timeout | undefined
+  #sent = 0
 
-  const send = (job: Job): void => {
-    if (runningCalls.size >= maxConcurrentCalls || signal.aborted) return
-    const ended = callUntilDone(`call-${++sent}`, job, { client, board, signal })
-    runningCalls.add(ended)
-    void ended.finally(() => runningCalls.delete(ended))
+  constructor({ url, board, seed }: LoadOptions) {
+    this.#board = board
+    this.#connection = connectHttp(url, { dispatcher: this.#agent })
+    const extensions = [reportMoves(board)]
+    this.#client = createClient(this.#connection, {
+      name: 'load',
+      version: '0.1.0',
+      cache: false,
+      timeoutMs,
+      extensions,
+    })
+    this.#nextArrival = createPlan(seed)
+    // Each running call adds a listener to the signal.
+    setMaxListeners(0, this.#stopping.signal)
   }
-  const setRate = (perSecond: number): void => {
-    clearTimeout(timer)
-    if (perSecond <= 0 || signal.aborted) return
-    const { afterMs, job } = nextArrival(perSecond)
-    timer = setTimeout(() => {
-      send(job)
-      setRate(perSecond)
+
+  /** Sets the mean number of calls per second. The rate 0 sends no calls. */
+  setRate(perSecond: number): void {
+    clearTimeout(this.#timer)
+    if (perSecond <= 0 || this.#stopping.signal.aborted) return
+    const { afterMs, job } = this.#nextArrival(perSecond)
+    this.#timer = setTimeout(() => {
+      this.#send(job)
+      this.setRate(perSecond)
     }, afterMs)
   }
-  const whenIdle = async (): Promise<void> => {
-    while (runningCalls.size > 0) await Promise.race(runningCalls)
+
+  /** Sends a number of heavy calls at once. */
+  burst(count: number): void {
+    for (let index = 0; index < count; index++) this.#send(heavy)
   }
-  return {
-    setRate,
-    burst(count) {
-      for (let index = 0; index < count; index++) send(heavy)
-    },
-    whenIdle,
-    async stop() {
-      clearTimeout(timer)
-      stopping.abort()
-      await whenIdle()
-      await connection.close()
-      await agent.destroy()
-    },
+
+  /** Resolves when no call is running, including calls that start while it waits. */
+  async whenIdle(): Promise<void> {
+    while (this.#runningCalls.size > 0) await Promise.race(this.#runningCalls)
+  }
+
+  /** Cancels every call, and closes the connections. */
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#stopping.abort()
+    await this.whenIdle()
+    await this.#connection.close()
+    await this.#agent.destroy()
+  }
+
+  #send(job: Job): void {
+    const { signal } = this.#stopping
+    if (this.#runningCalls.size >= maxConcurrentCalls || signal.aborted) return
+    const context = { client: this.#client, board: this.#board, signal }
+    const ended = callUntilDone(`call-${++this.#sent}`, job, context)
+    this.#runningCalls.add(ended)
+    void ended.finally(() => this.#runningCalls.delete(ended))
   }
 }
 
@@ -104,7 +112,7 @@ async function callUntilDone(call: string, job: Job, context: CallContext): Prom
     )
     if (isDone) return
     if (!signal.aborted) board.recordLost(call)
-    await sleep(retryDelayMs, signal)
+    await sleep(retryDelayMs, undefined, { signal }).catch(() => {})
   }
   board.recordDropped(call)
 }
@@ -122,17 +130,4 @@ function reportMoves(board: Board): ClientExtension {
       board.recordMoved(String(event.options.meta?.[callKey]))
   }
   return { extends: 'client', name: 'reportMoves', start: () => ({ observe }) }
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    const end = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener('abort', end)
-  })
 }

@@ -1,11 +1,11 @@
-import type { Point, Snapshot } from '../board/snapshot.ts'
+import type { Snapshot } from '../board/snapshot.ts'
 import type { PanelSource } from '../control/fleet-panel.ts'
 
 /** A stage without processes. Tests set its data, and read the commands that it received. */
 export interface FakeStage extends PanelSource {
   /** The received commands, in order. */
   readonly commands: readonly string[]
-  /** Changes the snapshot and its points. */
+  /** Changes the snapshot. */
   update(changes: Partial<Snapshot>): void
 }
 
@@ -14,8 +14,7 @@ const lane = { status: 'ready', isOverloaded: false, eventLoopDelayMs: 4, isRead
 /** Creates a stage with two instances and no calls. */
 export function createFakeStage(): FakeStage {
   const commands: string[] = []
-  let points: readonly Point[] = []
-  let snapshot: Omit<Snapshot, 'points'> = {
+  let snapshot: Snapshot = {
     balancer: 'cluster',
     url: 'http://127.0.0.1:4531/mcp',
     sheds: true,
@@ -28,16 +27,15 @@ export function createFakeStage(): FakeStage {
     calls: [],
     totals: { completed: 0, lost: 0, wrong: 0, moved: 0, chunks: 0, repeated: 0 },
     recent: { perSecond: 0, p50Ms: null, p99Ms: null },
+    points: [],
   }
   const recordCommand = (...words: readonly unknown[]): void => void commands.push(words.join(' '))
   return {
     commands,
-    update({ points: nextPoints = points, ...changes }) {
-      points = nextPoints
+    update(changes) {
       snapshot = { ...snapshot, ...changes }
     },
     snapshot: () => snapshot,
-    points: () => points,
     setLevel: (level) => recordCommand('level', level),
     setShedding: (on) => recordCommand('shedding', on),
     restartAll: async () => recordCommand('restartAll'),

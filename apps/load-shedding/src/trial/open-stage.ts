@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os'
-import { createBoard, type Board } from '../board/board.ts'
+import { Board } from '../board/board.ts'
 import type { LoadLevel, Point, Snapshot } from '../board/snapshot.ts'
 import type { BalancerName } from '../fleet/balancer.ts'
 import { type Fleet, startFleet } from '../fleet/start-fleet.ts'
 import { millisecondsPerCall } from '../load/calibrate.ts'
-import { driveLoad, type Load } from '../load/drive-load.ts'
+import { Load } from '../load/drive-load.ts'
 
 /** A fleet, the clients that call it, and the recorded state of both. */
 export interface Stage {
@@ -19,10 +19,7 @@ export interface Stage {
   setShedding(on: boolean): void
   /** Restarts every instance in turn. Resolves when the last new instance listens. */
   restartAll(): Promise<void>
-  /** Returns the current snapshot, without points. */
-  snapshot(): Omit<Snapshot, 'points'>
-  /** Returns the history, one point per second, for at most two minutes. */
-  points(): readonly Point[]
+  snapshot(): Snapshot
   /** Stops the clients, the instances and the balancer. */
   stop(): Promise<void>
 }
@@ -54,10 +51,14 @@ export async function openStage({
   callMs = millisecondsPerCall(),
   ...options
 }: StageOptions): Promise<Stage> {
-  const board = createBoard(options.size)
-  const { setStatus: onStatus, receiveMessage: onMessage } = board
-  const fleet = await startFleet({ ...options, graceMs, onStatus, onMessage })
-  const load = driveLoad({ url: fleet.url, board, seed })
+  const board = new Board(options.size)
+  const fleet = await startFleet({
+    ...options,
+    graceMs,
+    onStatus: (...change) => board.setStatus(...change),
+    onMessage: (instance, message) => board.receiveMessage(instance, message),
+  })
+  const load = new Load({ url: fleet.url, board, seed })
   let { sheds } = options
   let level: LoadLevel = 'off'
   let rollingRestart: Promise<void> | undefined
@@ -94,8 +95,8 @@ export async function openStage({
       calls: board.calls(),
       totals: board.totals(),
       recent: board.timing(recentMs),
+      points,
     }),
-    points: () => points,
     async stop() {
       clearInterval(pointTimer)
       await load.stop()

@@ -1,12 +1,13 @@
 import type { VNode } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
+import { toneStyle } from './tone-style.ts'
 
 /** A line of a chart. */
 export interface Series {
   readonly name: string
-  /** The CSS class that sets its colour as `--tone`. */
-  readonly tone: string
+  /** The number of its colour. */
+  readonly tone: number
   readonly values: readonly (number | null)[]
 }
 
@@ -54,7 +55,7 @@ export function Chart({ title, note, at, series, format }: ChartProps): VNode {
         <ul>
           {series.map(({ name, tone, values }) => (
             <li key={name}>
-              <span class={`swatch ${tone}`} aria-hidden="true" />
+              <span class="swatch" style={toneStyle(tone)} aria-hidden="true" />
               {name} <strong>{formatLatest(values.at(-1), format)}</strong>
             </li>
           ))}
@@ -89,17 +90,11 @@ function optionsOf(element: HTMLElement, series: readonly Series[], format: (val
     series: [
       {},
       ...series.map(({ tone }) => ({
-        stroke: () => toneColor(element, tone),
+        stroke: color(`--tone-${tone}`),
         width: 2,
         spanGaps: true,
         points: { show: false },
       })),
     ],
   }
-}
-
-/** Returns the colour of a tone in the current colour scheme. */
-function toneColor(element: HTMLElement, tone: string): string {
-  const swatch = element.parentElement?.querySelector(`.swatch.${tone}`)
-  return swatch === null || swatch === undefined ? 'gray' : getComputedStyle(swatch).getPropertyValue('--tone').trim()
 }

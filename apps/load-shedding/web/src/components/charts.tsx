@@ -21,8 +21,8 @@ export function Charts({ points, lanes }: ChartsProps): VNode {
         at={at}
         format={perSecond}
         series={[
-          { name: 'calls completed', tone: 'tone-a', values: points.map((point) => point.perSecond) },
-          { name: 'hand-offs', tone: 'tone-b', values: points.map((point) => point.movesPerSecond) },
+          { name: 'calls completed', tone: 1, values: points.map((point) => point.perSecond) },
+          { name: 'hand-offs', tone: 2, values: points.map((point) => point.movesPerSecond) },
         ]}
       />
       <Chart
@@ -31,8 +31,8 @@ export function Charts({ points, lanes }: ChartsProps): VNode {
         at={at}
         format={formatMs}
         series={[
-          { name: 'p50', tone: 'tone-a', values: points.map((point) => point.p50Ms) },
-          { name: 'p99', tone: 'tone-b', values: points.map((point) => point.p99Ms) },
+          { name: 'p50', tone: 1, values: points.map((point) => point.p50Ms) },
+          { name: 'p99', tone: 2, values: points.map((point) => point.p99Ms) },
         ]}
       />
       <Chart
@@ -42,7 +42,7 @@ export function Charts({ points, lanes }: ChartsProps): VNode {
         format={formatMs}
         series={lanes.map(({ instance }) => ({
           name: `instance ${instance}`,
-          tone: `tone-${instance}`,
+          tone: instance,
           values: points.map((point) => point.delays[instance - 1] ?? null),
         }))}
       />

@@ -21,16 +21,15 @@ export function Controls({ sendCommand, snapshot }: ControlsProps): VNode {
   }
   return (
     <section class="controls" aria-label="The whole fleet">
-      <button
-        type="button"
-        role="switch"
-        class="switch"
-        aria-checked={sheds}
-        onClick={() => void sendCommand({ kind: 'shedding', on: !sheds }, `Shedding is ${sheds ? 'off' : 'on'}`)}
-      >
-        <span class="track" aria-hidden="true" />
+      <label>
+        <input
+          type="checkbox"
+          role="switch"
+          checked={sheds}
+          onChange={() => void sendCommand({ kind: 'shedding', on: !sheds }, `Shedding is ${sheds ? 'off' : 'on'}`)}
+        />{' '}
         Shedding
-      </button>
+      </label>
       <fieldset class="levels">
         <legend class="visually-hidden">Load</legend>
         {levels.map(([level, name]) => (

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import type { LaneView } from '../../../src/board/snapshot.ts'
 import type { SendCommand } from '../send-command.ts'
+import { toneStyle } from './tone-style.ts'
 
 interface LaneHeadProps {
   readonly sendCommand: SendCommand
@@ -17,7 +18,7 @@ export function LaneHead({ sendCommand, lane, calls }: LaneHeadProps): VNode {
   return (
     <div class="lane-head">
       <h3>
-        <span class={`swatch tone-${instance}`} aria-hidden="true" />
+        <span class="swatch" style={toneStyle(instance)} aria-hidden="true" />
         {name} <span class="status">{stateOf(lane)}</span>
         {isNotReady(lane) && <span class="status warning">not ready</span>}
       </h3>

@@ -4,6 +4,7 @@ import type { CallView, Snapshot } from '../../../src/board/snapshot.ts'
 import { type Place, placeCalls, widthOf } from '../lanes/place-calls.ts'
 import type { SendCommand } from '../send-command.ts'
 import { LaneHead } from './lane-head.tsx'
+import { toneStyle } from './tone-style.ts'
 
 interface LanesProps {
   readonly sendCommand: SendCommand
@@ -83,9 +84,9 @@ function Block({ call, place, columns, geometry }: BlockProps): VNode | null {
   if (place === undefined || top === undefined) return null
   const x = geometry.left + (place.cell % columns) * cellWidth
   const y = top + Math.floor(place.cell / columns) * cellHeight
-  const style = { transform: `translate(${x}px, ${y}px)`, width: `${widthOf(call) * cellWidth - 4}px` }
+  const box = { transform: `translate(${x}px, ${y}px)`, width: `${widthOf(call) * cellWidth - 4}px` }
   return (
-    <div class={`block ${call.state} tone-${call.origin}`} style={style} data-call={call.call} data-at={call.instance}>
+    <div class={`block ${call.state}`} style={{ ...toneStyle(call.origin), ...box }} data-call={call.call}>
       <div class="done-part" style={{ transform: `scaleX(${call.progress})` }} />
       <span>{call.state === 'lost' ? '×' : call.moves > 0 ? call.moves : ''}</span>
     </div>
