@@ -124,6 +124,7 @@ export {
   sleep,
   type SleepOptions,
   startBackgroundTimer,
+  startTimeLimit,
   withTimeout,
 } from './waiting.ts'
 export { stringifyWellFormed } from './well-formed-json.ts'

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { platformRuntime } from './runtime.ts'
 import { computeBackoffMs, maxTimerMs, openAbortScope, settlesWithin, sleep, withTimeout } from './waiting.ts'
 
 const createTimeoutError = (): Error => new Error('late')
@@ -84,6 +87,24 @@ describe('A time limit', () => {
     expect(await isSettled).toBe(false)
     expect(clock.waiting).toBe(0)
   })
+})
+
+test('an answer that has arrived is read although the process was stopped beyond the time limit', async () => {
+  await using server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve))
+  const socket = connect(Object(server.address()).port, '127.0.0.1')
+  const peer = await accepted
+  const read = async (): Promise<string> => String(await once(socket, 'data'))
+  const limit = { timeoutMs: 20, clock: platformRuntime, createTimeoutError }
+  const answer = withTimeout(limit, read)
+  const isInTime = settlesWithin(read(), 20, platformRuntime)
+  peer.write('late')
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+  expect([await answer, await isInTime]).toEqual(['late', true])
+  await expect(withTimeout(limit, () => never)).rejects.toThrow('late')
+  socket.destroy()
+  peer.destroy()
 })
 
 describe('The pause before another attempt', () => {

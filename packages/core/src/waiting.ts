@@ -108,7 +108,23 @@ function startTimer(
   controller: AbortController,
 ): (() => void) | undefined {
   if (timeoutMs === undefined || timeoutMs > maxTimerMs) return undefined
-  const timer = clock.setTimeout(() => controller.abort(createTimeoutError()), timeoutMs)
+  return startTimeLimit(() => controller.abort(createTimeoutError()), timeoutMs, clock)
+}
+
+/** Milliseconds by which a timer is late only if the event loop was blocked or the process was stopped. */
+const blockedMs = 50
+
+/**
+ * Starts the timer of a wait for an answer. The returned function ends it. Timers run before the platform reads what
+ * has arrived, so a process that was stopped beyond the limit, by Ctrl-Z or a paused container, first gets a moment to
+ * read the answer.
+ */
+export function startTimeLimit(onEnd: () => void, ms: number, clock: Clock): () => void {
+  const endsAt = clock.monotonicNow() + ms
+  let timer = clock.setTimeout(() => {
+    if (clock.monotonicNow() - endsAt < blockedMs) onEnd()
+    else timer = clock.setTimeout(onEnd, blockedMs)
+  }, ms)
   return () => clock.clearTimeout(timer)
 }
 
@@ -143,9 +159,9 @@ export async function withTimeout<T>(
 /** Waits at most so many milliseconds for a promise. True if it settled in time. */
 export function settlesWithin(promise: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = clock.setTimeout(() => resolve(false), ms)
+    const stopTimer = startTimeLimit(() => resolve(false), ms, clock)
     const handleSettled = (): void => {
-      clock.clearTimeout(timer)
+      stopTimer()
       resolve(true)
     }
     promise.then(handleSettled, handleSettled)

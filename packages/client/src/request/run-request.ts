@@ -1,4 +1,14 @@
-import { type Clock, codeOf, maxTimerMs, Cancellation, messageOf, onCancel, offCancel, withSignalOf } from '@x/core'
+import {
+  type Clock,
+  codeOf,
+  maxTimerMs,
+  Cancellation,
+  messageOf,
+  onCancel,
+  offCancel,
+  startTimeLimit,
+  withSignalOf,
+} from '@x/core'
 import {
   type Call,
   type CallContext,
@@ -45,11 +55,11 @@ export function runRequest(exchange: Exchange, runningCall: RunningCall): Promis
     const startedAt = clock.monotonicNow()
     let lastActivityAt = startedAt
     let hasEnded = false
-    let timer: unknown
+    let stopTimer = (): void => {}
 
     const closeCall = (): void => {
       hasEnded = true
-      clock.clearTimeout(timer)
+      stopTimer()
       if (options.signal) offCancel(options.signal, rejectCall)
     }
     const rejectCall = (reason: unknown): void => {
@@ -63,13 +73,13 @@ export function runRequest(exchange: Exchange, runningCall: RunningCall): Promis
       const now = clock.monotonicNow()
       const remainingMs = Math.min(lastActivityAt + timeoutMs, startedAt + maxTotalMs) - now
       if (remainingMs <= 0) rejectCall(callTimeoutError(runningCall, now - startedAt))
-      else timer = clock.setTimeout(startTimer, Math.min(remainingMs, maxTimerMs))
+      else stopTimer = startTimeLimit(startTimer, Math.min(remainingMs, maxTimerMs), clock)
     }
     const listeners = { onProgress: options.onProgress, onLog: options.onLog, onFailure: rejectCall }
     const notify = (message: RpcNotification): void => {
       if (hasEnded) return
       try {
-        if (runningCall.onMessage?.(message)) clock.clearTimeout(timer)
+        if (runningCall.onMessage?.(message)) stopTimer()
         else if (dispatchNotification(message, request, listeners)) lastActivityAt = clock.monotonicNow()
       } catch (error) {
         rejectCall(error)

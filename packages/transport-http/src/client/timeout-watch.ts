@@ -1,4 +1,4 @@
-import { type Clock, Cancellation, type Cancellable, onCancel, offCancel } from '@x/core'
+import { type Clock, Cancellation, type Cancellable, onCancel, offCancel, startTimeLimit } from '@x/core'
 import { HttpError } from './http-error.ts'
 
 /**
@@ -33,12 +33,11 @@ export interface TimeoutWatchOptions {
 export function startTimeoutWatch({ call, clock, origin, onStop }: TimeoutWatchOptions): TimeoutWatch {
   const cancellation = new Cancellation()
   let lastActivityAt = clock.monotonicNow()
-  let timer: unknown
+  let stopTimer = (): void => {}
 
   const end = (): void => {
     offCancel(call, stop)
-    clock.clearTimeout(timer)
-    timer = undefined
+    stopTimer()
   }
   const stop = (reason: unknown): void => {
     end()
@@ -47,7 +46,7 @@ export function startTimeoutWatch({ call, clock, origin, onStop }: TimeoutWatchO
   }
   const armTimer = (): void => {
     const waitMs = lastActivityAt + maxQuietMs - clock.monotonicNow()
-    if (waitMs > 0) timer = clock.setTimeout(armTimer, waitMs)
+    if (waitMs > 0) stopTimer = startTimeLimit(armTimer, waitMs, clock)
     else stop(new HttpError('timeout', `nothing came for ${maxQuietMs} ms`, { origin }))
   }
   onCancel(call, stop)
