@@ -3,7 +3,6 @@ import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { createAzureDevOps } from './azure-devops/create-azure-devops.ts'
 import { type Configuration, ConfigurationError, instanceVariables, readConfiguration } from './configuration.ts'
 import { addInstanceHeader, signProgress, signResults } from './fleet/instance-meta.ts'
-import { defineConversations } from './server/conversation.ts'
 import { createWorkItemsServer, type WorkItemsServer } from './server/create-work-items-server.ts'
 import { protectInstance, requireWriteScope } from './authorization/protect-work-items.ts'
 import { logError } from './log-error.ts'
@@ -51,7 +50,6 @@ function createInstance(configuration: Configuration): WorkItemsServer {
     log,
     // On a busy machine, load shedding would hand calls over to other instances in the middle of the walk-through.
     shedding: { load: () => ({ eventLoopDelayMs: 0 }) },
-    conversations: state && defineConversations(),
     tasks: taskOptions(tasksDatabase, configuration, log),
     use: signature && [signResults(signature)],
     extensions: [...(signature ? [signProgress(signature)] : []), ...(authorization ? [requireWriteScope()] : [])],

@@ -3,7 +3,6 @@ import { randomKey } from '@x/state-codec'
 import { serveStdio } from '@x/transport-stdio'
 import { createAzureDevOps } from './azure-devops/create-azure-devops.ts'
 import { readConfiguration } from './configuration.ts'
-import { defineConversations } from './server/conversation.ts'
 import { createWorkItemsServer } from './server/create-work-items-server.ts'
 import { openService } from './service.ts'
 import { taskOptions } from './tasks/task-options.ts'
@@ -20,7 +19,6 @@ export async function serveHost(environment: NodeJS.ProcessEnv, signal: AbortSig
   const server = createWorkItemsServer(createAzureDevOps(service.connection), {
     state,
     log,
-    conversations: defineConversations(),
     tasks: tasksDatabase === undefined ? undefined : taskOptions(tasksDatabase, { takeoverMs }, log),
   })
   try {

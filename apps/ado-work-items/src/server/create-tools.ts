@@ -7,21 +7,14 @@ import { listWorkItems } from './list-work-items.ts'
 import { updateWorkItem } from './update-work-item.ts'
 import { updateWorkItems } from './update-work-items.ts'
 
-/**
- * Creates the tools of the server. With `conversations`, they record the work item of each call in the session and read
- * it from there.
- */
-export function createTools(azureDevOps: AzureDevOps, conversations: Sessions<Conversation> | undefined): Tool[] {
-  const list = listWorkItems(azureDevOps)
-  const get = getWorkItem(azureDevOps)
+/** Creates the tools of the server. They record the work item of each call in its session, and read it from there. */
+export function createTools(azureDevOps: AzureDevOps, conversations: Sessions<Conversation>): Tool[] {
   const update = updateWorkItem(azureDevOps)
-  const updateMany = updateWorkItems(azureDevOps)
-  if (conversations === undefined) return [list, get, update, updateMany]
   return [
-    list,
-    withSubjectRecord(get, conversations, azureDevOps),
+    listWorkItems(azureDevOps),
+    withSubjectRecord(getWorkItem(azureDevOps), conversations, azureDevOps),
     withSubjectRecord(update, conversations, azureDevOps),
-    updateMany,
+    updateWorkItems(azureDevOps),
     updateLastWorkItem(update, conversations, azureDevOps),
   ]
 }

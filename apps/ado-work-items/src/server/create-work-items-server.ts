@@ -1,9 +1,8 @@
 import type { Middleware, ServerExtension } from '@x/exchange'
 import { createServer, type McpServer, type ServerDefinition, type StateCodec } from '@x/server'
-import type { Sessions } from '@x/sessions/server'
 import { type TaskOptions, tasks, type TasksApi } from '@x/tasks/server'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
-import type { Conversation } from './conversation.ts'
+import { defineConversations } from './conversation.ts'
 import { createTools } from './create-tools.ts'
 import { createExtensions } from './extensions.ts'
 import { icons } from './icon.ts'
@@ -18,8 +17,6 @@ export interface WorkItemsOptions
    * keys. Default: a codec of this process alone.
    */
   readonly state?: StateCodec | undefined
-  /** The sessions in which the server stores the subject of a conversation. Default: no sessions. */
-  readonly conversations?: Sessions<Conversation> | undefined
   /** The storage and the workers of tasks. Default: this process alone. */
   readonly tasks?: TaskOptions | undefined
   /** Middleware around every request, the first outermost. */
@@ -33,7 +30,8 @@ export type WorkItemsServer = McpServer & { readonly tasks: TasksApi }
 
 /** Creates the server. Between two requests it stores nothing but tasks. */
 export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkItemsOptions = {}): WorkItemsServer {
-  const { conversations, extensions = [], tasks: taskOptions, ...others } = options
+  const { extensions = [], tasks: taskOptions, ...others } = options
+  const conversations = defineConversations()
   return createServer({
     name: 'ado-work-items',
     title: 'Azure DevOps work items',
@@ -46,11 +44,6 @@ export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkIte
     prompts: [triagePrompt(azureDevOps)],
     resourceTemplates: [workItemResource(azureDevOps)],
     ...others,
-    extensions: [
-      tasks(taskOptions),
-      ...createExtensions(options.state),
-      ...(conversations === undefined ? [] : [conversations]),
-      ...extensions,
-    ],
+    extensions: [tasks(taskOptions), ...createExtensions(options.state), conversations, ...extensions],
   })
 }

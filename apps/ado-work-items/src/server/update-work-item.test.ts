@@ -1,16 +1,19 @@
-import { type ClientExtension, createClient } from '@x/client'
-import type { CallToolResult, InputRequest } from '@x/schema'
-import { sealedState } from '@x/server'
-import { randomKey } from '@x/state-codec'
-import { type Answers, stopAtEveryStep, type ServerKit, testClient, type TestClient } from '@x/testing'
+import type { InputRequest } from '@x/schema'
+import { type Answers, stopAtEveryStep } from '@x/testing'
 import { describe, expect, test } from 'vitest'
 import { type Emulated, emulated } from '../testing/emulated.ts'
-import { createWorkItemsServer, type WorkItemsServer } from './create-work-items-server.ts'
+import { type Fleet, fleet as startFleet, same } from '../testing/fleet.ts'
+import { textOf } from '../walk-through/connect.ts'
+import { createWorkItemsServer } from './create-work-items-server.ts'
 
 const [state, resolution, duplicateOf] = ['System.State', 'Microsoft.VSTS.Common.ResolvedReason', 'Custom.DuplicateOf']
 const resolve = { workItemId: 4522, fields: { [state]: 'Resolved' } }
 const duplicate = { resolution: { resolution: 'Duplicate' }, duplicate_of: { duplicateOfId: 4301 } }
-const accepted = { resolution: { action: 'accept', content: { resolution: 'Fixed' } } } as const
+const resolvedAsDuplicate =
+  'Bug #4522 resolved as Duplicate of Bug #4301. State set to Resolved and duplicate link created. It is now at revision 8.'
+
+/** Starts instances that share only their keys and the service, and a client whose rounds go to different instances. */
+const fleet = (answers: Answers = {}) => startFleet({ views: [same, same, same], answers })
 
 describe('a bug that is resolved', () => {
   test('takes two questions, on whichever instance, and is then a duplicate of the other', async () => {
@@ -54,9 +57,7 @@ describe('a bug that is resolved', () => {
         },
       },
     ])
-    expect(textOf(result)).toBe(
-      'Bug #4522 resolved as Duplicate of Bug #4301. State set to Resolved and duplicate link created. It is now at revision 8.',
-    )
+    expect(textOf(result)).toEqual([resolvedAsDuplicate])
     expect(result.structuredContent).toMatchObject({
       rev: 8,
       changed: [state, resolution, duplicateOf],
@@ -67,16 +68,15 @@ describe('a bug that is resolved', () => {
       [1, 'input_required'],
       [2, 'complete'],
     ])
-    expect(Math.max(...fixture.stateBytes)).toBeLessThan(2_000)
   })
 
   test('takes one question when it is fixed', async () => {
     await using fixture = await fleet({ resolution: { resolution: 'Fixed' } })
     const result = await fixture.client.callTool('update_work_item', resolve)
-    expect(fixture.asked()).toEqual(['resolution'])
-    expect(textOf(result)).toBe(
+    expect(fixture.asked()).toHaveLength(1)
+    expect(textOf(result)).toEqual([
       `Bug #4522 was changed: ${state} is Resolved (was Active); ${resolution} is Fixed (was empty). It is now at revision 8.`,
-    )
+    ])
   })
 
   test('takes none when everything is given, or the rules want nothing', async () => {
@@ -117,7 +117,7 @@ describe('a bug that is resolved', () => {
     await using fixture = await fleet(answers)
     const result = await fixture.client.callTool('update_work_item', resolve)
     expect(result.isError ?? false).toBe(false)
-    expect(textOf(result)).toContain(`Bug #4522 was not changed: the user ${words}`)
+    expect(textOf(result).join()).toContain(`Bug #4522 was not changed: the user ${words}`)
     expect(result.structuredContent).toMatchObject({ rev: 7, changed: [], state: 'Active' })
     expect(await fixture.revisions(4522)).toEqual([7])
   })
@@ -129,8 +129,8 @@ describe('a bug that is resolved', () => {
     const wrongly = { ...duplicate, duplicate_of: { duplicateOfId: wrong } }
     await using fixture = await fleet({ ...wrongly, 'duplicate_of/2': duplicate.duplicate_of })
     const result = await fixture.client.callTool('update_work_item', resolve)
-    expect(fixture.client.observations.rounds[2]?.questions['duplicate_of/2']).toContain(message)
-    expect(textOf(result)).toContain('resolved as Duplicate of Bug #4301')
+    expect(fixture.asked()[2]).toEqual(['duplicate_of/2', expect.stringContaining(message)])
+    expect(textOf(result).join()).toContain('resolved as Duplicate of Bug #4301')
   })
 
   test('is given up after three originals that are none', async () => {
@@ -139,25 +139,14 @@ describe('a bug that is resolved', () => {
     await using fixture = await fleet({ ...duplicate, ...wrongly })
     const result = await fixture.client.callTool('update_work_item', resolve)
     expect([result.isError, fixture.asked().length]).toEqual([true, 4])
-    expect(textOf(result)).toContain('There is no work item #999. Find the right one')
-    expect(await fixture.revisions(4522)).toEqual([7])
-  })
-
-  test('cannot be made a duplicate of itself', async () => {
-    await using fixture = await fleet()
-    const fields = { [state]: 'Resolved', [resolution]: 'Duplicate', [duplicateOf]: 4522 }
-    const result = await fixture.client.callTool('update_work_item', { workItemId: 4522, fields })
-    expect([result.isError, textOf(result)]).toEqual([
-      true,
-      expect.stringContaining('cannot be linked as Duplicate Of to itself'),
-    ])
+    expect(textOf(result).join()).toContain('There is no work item #999. Find the right one')
     expect(await fixture.revisions(4522)).toEqual([7])
   })
 })
 
 describe('while a user is asked', () => {
   test('a change by another person is not overwritten', async () => {
-    await using fixture: Fixture = await fleet({
+    await using fixture: Fleet = await fleet({
       resolution: async () => {
         await fixture.touch(4522)
         return { resolution: 'Fixed' }
@@ -165,7 +154,7 @@ describe('while a user is asked', () => {
     })
     const result = await fixture.client.callTool('update_work_item', resolve)
     expect(result.isError).toBe(true)
-    expect(textOf(result)).toContain('Another user changed the work item in the meantime')
+    expect(textOf(result).join()).toContain('Another user changed the work item in the meantime')
     expect(await fixture.revisions(4522)).toEqual([8])
   })
 
@@ -173,85 +162,22 @@ describe('while a user is asked', () => {
     await using fixture = await fleet()
     const result = await fixture.client.callTool('update_work_item', { ...resolve, rev: 6 })
     expect([result.isError, fixture.asked().length]).toEqual([true, 0])
-    expect(textOf(result)).toContain('it is at revision 7, not 6. Call get_work_item')
+    expect(textOf(result).join()).toContain('it is at revision 7, not 6. Call get_work_item')
   })
 })
 
 test('a last round whose response was lost may be sent again: it returns the result, and nothing is written twice', async () => {
   await using fixture = await fleet()
-  const first = await fixture.client.manualRounds.callTool('update_work_item', resolve)
+  const { manualRounds } = fixture.client
+  const first = await manualRounds.callTool('update_work_item', resolve)
   if (first.status === 'complete') throw new Error('it should ask')
-  const texts = []
+  const second = await first.resume({ resolution: { action: 'accept', content: duplicate.resolution } })
+  if (second.status === 'complete') throw new Error('it should ask again')
+  expect(second.pendingCall.state?.length).toBeLessThan(2_000)
   for (let sent = 0; sent < 3; sent++) {
-    const round = await fixture.client.manualRounds.resume(first.pendingCall, accepted)
-    texts.push(round.status === 'complete' ? textOf(round.result) : round.status)
+    const answers = { duplicate_of: { action: 'accept', content: duplicate.duplicate_of } } as const
+    const round = await manualRounds.resume(second.pendingCall, answers)
+    expect(round.status === 'complete' && textOf(round.result)).toEqual([resolvedAsDuplicate])
   }
-  expect(new Set(texts).size).toBe(1)
-  expect(texts[0]).toContain('It is now at revision 8.')
   expect(await fixture.revisions(4522)).toEqual([8])
 })
-
-test('the state of an instance with other keys is rejected, so instances share theirs', async () => {
-  await using fixture = await fleet()
-  const first = await fixture.client.manualRounds.callTool('update_work_item', resolve)
-  if (first.status === 'complete') throw new Error('it should ask')
-  const state = sealedState({ keys: [randomKey()] })
-  const { azureDevOps } = fixture.emulated
-  const capabilities = { elicitation: { form: {} } }
-  const other = createClient(createWorkItemsServer(azureDevOps, { state }), {
-    name: 'test',
-    version: '1',
-    capabilities,
-  })
-  await expect(other.manualRounds.resume(first.pendingCall, accepted)).rejects.toMatchObject({ rpc: { code: -32602 } })
-})
-
-interface Fixture extends AsyncDisposable {
-  readonly client: TestClient<WorkItemsServer>
-  /** The sizes of the states so far. */
-  readonly stateBytes: readonly number[]
-  readonly emulated: Emulated
-  /** Returns the keys of the questions so far. */
-  asked(): readonly string[]
-  revisions(...ids: readonly number[]): Promise<number[]>
-  /** Changes a work item as another user. */
-  touch(id: number): Promise<void>
-}
-
-/** Starts instances that share only their keys and the service, and a client whose rounds go to different instances. */
-async function fleet(answers: Answers = {}): Promise<Fixture> {
-  const service = await emulated()
-  const stateBytes: number[] = []
-  const watchSizes: ClientExtension = {
-    extends: 'client',
-    name: 'watchSizes',
-    start: () => ({ observe: (event) => event.type === 'round' && stateBytes.push(event.stateBytes) }),
-  }
-  const createInstance = (kit: ServerKit) => createWorkItemsServer(service.azureDevOps, kit)
-  const client = testClient(createInstance, {
-    answers,
-    restartBetweenRounds: true,
-    cache: false,
-    extensions: [watchSizes],
-  })
-  const { signal } = new AbortController()
-  const revision = async (id: number) => (await service.azureDevOps.getWorkItem(id, signal)).rev
-  return {
-    client,
-    stateBytes,
-    emulated: service,
-    asked: () => client.observations.rounds.flatMap(({ questions }) => Object.keys(questions)),
-    revisions: (...ids) => Promise.all(ids.map(revision)),
-    touch: async (id) => {
-      await service.azureDevOps.updateWorkItem(id, { fields: { 'System.Tags': 'seen' }, links: [] }, signal)
-    },
-    [Symbol.asyncDispose]: async () => {
-      await client.close()
-      await service[Symbol.asyncDispose]()
-    },
-  }
-}
-
-function textOf(result: CallToolResult): string {
-  return result.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
-}
