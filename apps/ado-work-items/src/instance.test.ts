@@ -1,24 +1,26 @@
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { startPostgres } from '@tooling/real-servers/postgres'
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
-import { beforeAll, expect, test } from 'vitest'
-import { readSeed } from './emulator/seed.ts'
-import { serveEmulator } from './emulator/serve-emulator.ts'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { serveOrganization } from './testing/organization.ts'
 import { builtModule, checkBuilt, command } from './testing/start-app.ts'
 
 beforeAll(checkBuilt)
 
-test('an instance is configured by its environment alone, says how it is, and stops at SIGTERM', {}, async () => {
-  await using services = await openServices()
-  const instance = startInstance({ ...services.environment, PORT: '0' })
+test('an instance is configured by its environment alone, says how it is, and stops at SIGTERM', async () => {
+  await using organization = await serveOrganization()
+  const database = await startPostgres()
+  onTestFinished(() => database.close())
+  const deployed = { STATE_KEYS: randomBytes(32).toString('hex'), TASKS_DATABASE: database.url, PORT: '0' }
+  const instance = startInstance({ ...organization.environment, ...deployed })
   const [line] = await once(createInterface({ input: instance.stdout }), 'line')
   const url = String(line).replace('Serving ', '')
-  expect(await health(url, '/healthz')).toEqual([200, { ok: true }])
-  expect(await health(url, '/readyz')).toEqual([200, { ok: true }])
+  for (const path of ['/healthz', '/readyz']) expect((await fetch(new URL(path, url))).status).toBe(200)
   {
     await using connection = connectHttp(url)
     const client = createClient(connection, { name: 'test', version: '1.0.0' })
@@ -39,30 +41,4 @@ test('an environment that cannot be used ends it with the problems', async () =>
 function startInstance(environment: Readonly<Record<string, string>>) {
   const { command: program, args, env } = command([], environment, builtModule('instance'))
   return spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
-}
-
-async function health(url: string, path: string): Promise<readonly [number, unknown]> {
-  const response = await fetch(new URL(path, url))
-  return [response.status, await response.json()]
-}
-
-/** Starts the services that an instance needs in a deployment. */
-async function openServices() {
-  const [organization, project, token] = ['contoso', 'Real', 'real-token']
-  const emulator = await serveEmulator({ organization, project, token, seed: readSeed() })
-  const database = await startPostgres()
-  return {
-    environment: {
-      AZURE_DEVOPS_URL: emulator.url,
-      AZURE_DEVOPS_ORG: organization,
-      AZURE_DEVOPS_PROJECT: project,
-      AZURE_DEVOPS_TOKEN: token,
-      STATE_KEYS: '8f1d2c3b4a5968778695a4b3c2d1e0f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
-      TASKS_DATABASE: database.url,
-    },
-    [Symbol.asyncDispose]: async () => {
-      await database.close()
-      await emulator.close()
-    },
-  }
 }

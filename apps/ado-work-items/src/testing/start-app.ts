@@ -1,22 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { appendFileSync, existsSync, mkdirSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 const main = builtModule('main')
 const settings = /^(?:AZURE_DEVOPS_|TASKS_|AUTH_|STATE_KEYS|PORT$|HOST$|ALLOWED_HOSTS$)/
 const running: ChildProcess[] = []
-const results = join(import.meta.dirname, '../../.results')
 
 /** The built application, started in processes of its own. */
 export interface StartedApp {
   readonly child: ChildProcess
-  /** Resolves to the URL when all processes run, before the walk-through. Rejects if the process exits before. */
-  readonly started: Promise<string>
   /** Resolves to the URL after the walk-through. Rejects if the process exits before. */
   readonly url: Promise<string>
   /** Resolves to the address of the page after the walk-through. */
   readonly page: Promise<string>
-  readonly ended: Promise<{ readonly code: number | null; readonly output: string; readonly errors: string }>
+  readonly ended: Promise<{ readonly code: unknown; readonly output: string; readonly errors: string }>
 }
 
 /** Returns the path of a built module. */
@@ -44,19 +42,12 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** A command that starts a process. */
-export interface StartCommand {
-  readonly command: string
-  readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string | undefined>>
-}
-
 /** Returns the command that starts the application or another built module. It has only the given settings. */
 export function command(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   module = main,
-): StartCommand {
+): { readonly command: string; readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv } {
   const inherited = Object.entries(process.env).filter(([name]) => !settings.test(name))
   const env = { ...Object.fromEntries(inherited), NO_COLOR: '1', ...environment }
   return { command: process.execPath, args: ['--conditions=dist', module, ...args], env }
@@ -81,21 +72,9 @@ export function start(args: readonly string[], environment: Readonly<Record<stri
     address.catch(() => {})
     return address
   }
-  const started = printed(/^\d+ instances? shares? (\S+) and/m)
   const url = printed(/^Serving on (\S+)/m)
   const page = printed(/^Call it, and kill its instances, at (\S+)/m)
   // The pipes close when the last process that holds them exits, including instances and emulator.
-  const ended = new Promise<{ code: number | null; output: string; errors: string }>((resolve) => {
-    child.once('close', (code) => {
-      saveOutput(output + errors)
-      resolve({ code, output, errors })
-    })
-  })
-  return { child, started, url, page, ended }
-}
-
-/** Appends output of processes to the results, which are searched for tokens after the run. */
-function saveOutput(text: string): void {
-  mkdirSync(results, { recursive: true })
-  appendFileSync(join(results, 'processes.log'), text)
+  const ended = once(child, 'close').then(([code]) => ({ code, output, errors }))
+  return { child, url, page, ended }
 }
