@@ -21,8 +21,8 @@ test('a work item comes with its fields, and its people as text', async () => {
 
 test.each([
   ['all', {}, [4522, 4533, 4517, 4544, 4301, 4498, 4401, 4540, 4299, ...giftWrap]],
-  ['by state and type', { state: 'Active', type: 'Bug' }, [4522, 4517, 4301]],
-  ['by person', { assignedTo: 'Christie Church' }, [4498, 4299, 4607, 4608]],
+  ['by state and type, in any letters', { state: 'active', type: 'BUG' }, [4522, 4517, 4301]],
+  ['by person', { assignedTo: 'Christie@fabrikam.example' }, [4498, 4299, 4607, 4608]],
   ['of the one who asks', { assignedTo: 'me' }, [4522, 4517, 4603, 4604]],
   ['by words of the title', { text: "o'brien" }, [4517]],
   ['by the first digits of the id', { idPrefix: '45' }, [4522, 4533, 4517, 4544, 4540]],
@@ -62,11 +62,22 @@ test('a type comes with its rules and its pick lists, by way of its process', as
   expect(type.fields.get('System.State')?.allowedValues).toEqual(['New', 'Active', 'Resolved', 'Closed'])
 })
 
-test('a change is tied to the revision that it names', async () => {
+test('a change is tied to the revision that it names, and its link is seen from both ends', async () => {
   await using service = await emulated()
-  const change = { fields: { 'System.Title': 'New title' }, links: [], rev: 7 }
-  expect(await service.azureDevOps.updateWorkItem(4522, change, signal)).toMatchObject({ rev: 8, title: 'New title' })
-  await expect(service.azureDevOps.updateWorkItem(4522, change, signal)).rejects.toMatchObject({ code: 'conflict' })
+  const { azureDevOps } = service
+  const links = [{ type: 'System.LinkTypes.Duplicate-Reverse', url: azureDevOps.workItemUrl(4301) }]
+  const change = { fields: { 'System.AssignedTo': 'raisa@fabrikam.example' }, links, rev: 7 }
+  expect(await azureDevOps.updateWorkItem(4522, change, signal)).toMatchObject({
+    rev: 8,
+    assignedTo: 'Raisa Pokrovskaya <raisa@fabrikam.example>',
+    fields: { 'System.Rev': 8, 'System.ChangedDate': '2026-07-28T12:00:00.000Z' },
+    links: [{ type: 'System.LinkTypes.Duplicate-Reverse', workItemId: 4301 }],
+  })
+  expect(await azureDevOps.getWorkItem(4301, signal)).toMatchObject({
+    rev: 5,
+    links: [{ type: 'System.LinkTypes.Duplicate-Forward', workItemId: 4522 }],
+  })
+  await expect(azureDevOps.updateWorkItem(4522, change, signal)).rejects.toMatchObject({ code: 'conflict' })
 })
 
 test.each([

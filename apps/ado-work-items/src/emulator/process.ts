@@ -1,12 +1,9 @@
 import { serveParent } from '../fleet/child.ts'
-import { readSeed } from './seed.ts'
 import { serveEmulator } from './serve-emulator.ts'
 
 // Runs the emulator as a process of its own, so that every instance of the server shares it.
 
-const { EMULATOR_ORGANIZATION: organization, EMULATOR_PROJECT: project, EMULATOR_TOKEN: token } = process.env
-if (!organization || !project || !token) throw new Error('EMULATOR_ORGANIZATION, _PROJECT and _TOKEN should be set')
-
-const writeMs = Number(process.env['EMULATOR_WRITE_MS'] ?? 0)
-const emulator = await serveEmulator({ organization, project, token, seed: readSeed(), writeMs })
+const { AZURE_DEVOPS_ORG: organization = '', AZURE_DEVOPS_PROJECT: project = '' } = process.env
+const { AZURE_DEVOPS_TOKEN: token = '', EMULATOR_WRITE_MS } = process.env
+const emulator = await serveEmulator({ organization, project, token, writeMs: Number(EMULATOR_WRITE_MS) })
 serveParent(Number(new URL(emulator.url).port), emulator.close)

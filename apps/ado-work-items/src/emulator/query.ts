@@ -1,3 +1,5 @@
+import { ServiceError } from './service-error.ts'
+
 /** Field values of a work item. */
 type Fields = Readonly<Record<string, unknown>>
 type Predicate = (fields: Fields) => boolean
@@ -14,16 +16,11 @@ export interface Macros {
   readonly me: string
 }
 
-/** The query is invalid. The message quotes the unexpected part. */
-export class QueryError extends Error {
-  override readonly name = 'QueryError'
-}
-
 const token = /\s*(\[[\w.]+\]|'(?:[^']|'')*'|\d+|<=|>=|[=()]|@?[A-Za-z]+)/y
 
 /**
  * Parses the part of WIQL that this application sends: comparisons, `CONTAINS`, `AND`, `OR`, parentheses, `@project` and
- * `@Me`, and one field to order by. Throws {@link QueryError}.
+ * `@Me`, and one field to order by. Throws {@link ServiceError}, which quotes an unexpected part.
  */
 export function parseQuery(text: string, macros: Macros): Query {
   const [, condition = '', field = ''] =
@@ -41,11 +38,11 @@ export function parseQuery(text: string, macros: Macros): Query {
   const term = (): Predicate => {
     if (!accept('(')) return comparison(tokens[at++], tokens[at++], tokens[at++], macros)
     const inner = either()
-    if (!accept(')')) throw new QueryError(`expecting ), found ${tokens[at] ?? 'the end'}`)
+    if (!accept(')')) throw queryError(`expecting ), found ${tokens[at] ?? 'the end'}`)
     return inner
   }
   const matches = either()
-  if (at < tokens.length) throw new QueryError(`expecting the end, found ${tokens[at]}`)
+  if (at < tokens.length) throw queryError(`expecting the end, found ${tokens[at]}`)
   return { matches, compare: (left, right) => rank(right[field], left[field]) }
 }
 
@@ -54,7 +51,7 @@ function readTokens(text: string): readonly string[] {
   for (token.lastIndex = 0; token.lastIndex < text.length; ) {
     const at = token.lastIndex
     const [, found] = token.exec(text) ?? []
-    if (found === undefined) throw new QueryError(`cannot read "${text.slice(at, at + 20)}"`)
+    if (found === undefined) throw queryError(`cannot read "${text.slice(at, at + 20)}"`)
     tokens.push(found)
   }
   return tokens
@@ -70,7 +67,7 @@ const operators: ReadonlyMap<string, (value: unknown, wanted: string) => boolean
 function comparison(field = '', sign = '', literal = '', macros: Macros): Predicate {
   const test = operators.get(sign)
   if (!field.startsWith('[') || test === undefined || literal === '')
-    throw new QueryError(`expecting a comparison, found ${field} ${sign} ${literal}`)
+    throw queryError(`expecting a comparison, found ${field} ${sign} ${literal}`)
   const wanted = valueOf(literal, macros)
   return (fields) => {
     const value = fields[field.slice(1, -1)]
@@ -94,4 +91,9 @@ function rank(left: unknown, right: unknown): number {
 
 function lower(value: unknown): string {
   return String(value ?? '').toLowerCase()
+}
+
+function queryError(problem: string): ServiceError {
+  const message = `TF51006: The query statement is wrong: ${problem}.`
+  return new ServiceError(400, 'WorkItemTrackingQueryException', message)
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import type { SeedField, SeedWorkItem } from './seed.ts'
-import { ServiceError } from './service-error.ts'
+import { fieldsOf, findType } from './apply-patch.ts'
+import type { SeedWorkItem } from './seed.ts'
+import { invalid, ServiceError } from './service-error.ts'
 import type { Store } from './store.ts'
 
 /** A complete request. */
@@ -40,16 +41,14 @@ const routes: readonly (readonly [method: string, path: string, route: Route])[]
 /** Returns the JSON of the response. Throws {@link ServiceError}. */
 export function answer(request: EmulatorRequest, scope: RouteScope): unknown {
   if (request.query.get('api-version') !== '7.1') {
-    throw new ServiceError(400, 'VssVersionNotSpecifiedException', {
-      message: 'No api-version was supplied for the request. This emulator knows 7.1.',
-    })
+    const message = 'No api-version was supplied for the request. This emulator knows 7.1.'
+    throw new ServiceError(400, 'VssVersionNotSpecifiedException', message)
   }
   const path = request.path.map((segment) => segment.toLowerCase())
   const found = routes.find(([method, pattern]) => method === request.method && matches(pattern.split('/'), path))
   if (found === undefined) {
-    throw new ServiceError(404, 'VssResourceNotFoundException', {
-      message: `This emulator does not have ${request.method} _apis/${request.path.join('/')}.`,
-    })
+    const message = `This emulator does not have ${request.method} _apis/${request.path.join('/')}.`
+    throw new ServiceError(404, 'VssResourceNotFoundException', message)
   }
   return found[2](request, scope)
 }
@@ -58,42 +57,21 @@ function matches(pattern: readonly string[], path: readonly string[]): boolean {
   return pattern.length === path.length && pattern.every((segment, index) => segment === '*' || segment === path[index])
 }
 
-function projectRoute({ path }: EmulatorRequest, { store, project }: RouteScope): unknown {
-  if (path[1]?.toLowerCase() !== project.toLowerCase()) {
-    throw new ServiceError(404, 'ProjectDoesNotExistWithNameException', {
-      message: `TF200016: The following project does not exist: ${path[1]}.`,
-    })
-  }
-  const processTemplate = { templateName: store.process.name, templateTypeId: store.process.id }
-  return { id: 'a9f0c2d1-0000-4000-8000-000000004522', name: project, capabilities: { processTemplate } }
+function projectRoute(_: EmulatorRequest, { store, project }: RouteScope): unknown {
+  return { name: project, capabilities: { processTemplate: { templateTypeId: store.process.id } } }
 }
 
-function typesRoute({ path }: EmulatorRequest, { store }: RouteScope): unknown {
-  checkProcess(path[2], store)
-  return list(store.process.types.map(({ name, referenceName }) => ({ name, referenceName })))
+function typesRoute(_: EmulatorRequest, { store }: RouteScope): unknown {
+  return { value: store.process.types.map(({ name, referenceName }) => ({ name, referenceName })) }
 }
 
 function rulesRoute({ path }: EmulatorRequest, { store }: RouteScope): unknown {
-  checkProcess(path[2], store)
-  return list(store.type(path[4] ?? '').rules)
-}
-
-function checkProcess(id: string | undefined, store: Store): void {
-  if (id === store.process.id) return
-  throw new ServiceError(404, 'ProcessNotFoundByTypeIdException', {
-    message: `VS402362: Process ${id} does not exist.`,
-  })
+  return { value: findType(store.process, path[4] ?? '').rules }
 }
 
 function fieldsRoute({ path }: EmulatorRequest, { store }: RouteScope): unknown {
-  return list(
-    store.fields(store.type(path[2] ?? '')).map((field: SeedField) => ({
-      referenceName: field.referenceName,
-      name: field.name,
-      alwaysRequired: field.alwaysRequired,
-      allowedValues: field.allowedValues,
-    })),
-  )
+  const fields = fieldsOf(store.process, findType(store.process, path[2] ?? ''))
+  return { value: fields.map(({ referenceName, name, allowedValues }) => ({ referenceName, name, allowedValues })) }
 }
 
 function getRoute({ path, query }: EmulatorRequest, scope: RouteScope): unknown {
@@ -102,19 +80,17 @@ function getRoute({ path, query }: EmulatorRequest, scope: RouteScope): unknown 
 
 function patchRoute({ path, query, contentType, body }: EmulatorRequest, scope: RouteScope): unknown {
   if (contentType !== 'application/json-patch+json') {
-    throw new ServiceError(415, 'VssRequestContentTypeNotSupportedException', {
-      message: `The Content-Type "${contentType}" is not supported.`,
-    })
+    const message = `The Content-Type "${contentType}" is not supported.`
+    throw new ServiceError(415, 'VssRequestContentTypeNotSupportedException', message)
   }
   return wire(scope.store.patch(readId(path[2]), body), scope, query)
 }
 
 const queryBody = z.object({ query: z.string() })
 
-function queryRoute({ query, body }: EmulatorRequest, { store, organizationUrl }: RouteScope): unknown {
-  const top = Math.min(Number(query.get('$top') ?? 200) || 200, 20_000)
-  const items = store.query(read(queryBody, body).query).slice(0, top)
-  return { workItems: items.map(({ id }) => ({ id, url: urlOf(id, organizationUrl) })) }
+function queryRoute({ query, body }: EmulatorRequest, { store }: RouteScope): unknown {
+  const items = store.query(read(queryBody, body).query).slice(0, Number(query.get('$top')))
+  return { workItems: items.map(({ id }) => ({ id })) }
 }
 
 const batchBody = z.object({
@@ -125,22 +101,17 @@ const batchBody = z.object({
 
 function batchRoute({ body }: EmulatorRequest, { store, organizationUrl }: RouteScope): unknown {
   const { ids, fields } = read(batchBody, body)
-  return list(
-    ids.map((id) => {
-      const item = store.find(id)
-      if (item === undefined) return null
-      const chosen = Object.entries(item.fields).filter(([name]) => fields.includes(name))
-      return { id, rev: item.rev, fields: Object.fromEntries(chosen), url: urlOf(id, organizationUrl) }
-    }),
-  )
+  const items = ids.map((id) => {
+    const item = store.find(id)
+    if (item === undefined) return null
+    const chosen = Object.entries(item.fields).filter(([name]) => fields.includes(name))
+    return { id, rev: item.rev, fields: Object.fromEntries(chosen), url: urlOf(id, organizationUrl) }
+  })
+  return { value: items }
 }
 
 function wire(item: SeedWorkItem, { organizationUrl }: RouteScope, query: URLSearchParams): unknown {
-  const relations = item.relations.map(({ rel, target }) => ({
-    rel,
-    url: urlOf(target, organizationUrl),
-    attributes: {},
-  }))
+  const relations = item.relations.map(({ rel, target }) => ({ rel, url: urlOf(target, organizationUrl) }))
   return {
     id: item.id,
     rev: item.rev,
@@ -156,17 +127,11 @@ function urlOf(id: number, organizationUrl: string): string {
 
 function readId(segment: string | undefined): number {
   if (/^\d{1,10}$/.test(segment ?? '')) return Number(segment)
-  throw new ServiceError(400, 'VssPropertyValidationException', {
-    message: `The value "${segment}" is not valid for id.`,
-  })
+  throw invalid(`The value "${segment}" is not valid for id.`)
 }
 
 function read<T>(schema: z.ZodType<T>, body: unknown): T {
   const parsed = schema.safeParse(body)
   if (parsed.success) return parsed.data
-  throw new ServiceError(400, 'VssPropertyValidationException', { message: 'You must pass a valid body.' })
-}
-
-function list(value: readonly unknown[]): unknown {
-  return { count: value.length, value }
+  throw invalid('You must pass a valid body.')
 }

@@ -4,16 +4,10 @@ export class ServiceError extends Error {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
 
-  constructor(status: number, typeKey: string, options: { message: string; customProperties?: unknown }) {
-    super(options.message)
+  constructor(status: number, typeKey: string, message: string, customProperties?: unknown) {
+    super(message)
     this.status = status
-    this.body = {
-      ...(options.customProperties === undefined ? {} : { customProperties: options.customProperties }),
-      innerException: null,
-      message: options.message,
-      typeName: `Microsoft.TeamFoundation.WorkItemTracking.Server.${typeKey}, Microsoft.TeamFoundation.WorkItemTracking.Server`,
-      typeKey,
-    }
+    this.body = { customProperties, message, typeKey }
   }
 }
 
@@ -26,27 +20,16 @@ export interface BrokenField {
 
 /** Creates the error for a change that violates rules of the process. `broken` must have at least one entry. */
 export function ruleViolation(broken: readonly BrokenField[]): ServiceError {
-  const errors = broken.map(({ referenceName, name, flags }) => ({
-    fieldReferenceName: referenceName,
-    fieldStatusFlags: flags,
-    errorMessage: `TF401320: Rule Error for field ${name}. Error code: ${capitals(flags)}.`,
-  }))
-  const [first] = errors
-  return new ServiceError(400, 'RuleValidationException', {
-    message: first?.errorMessage ?? 'TF401320: Rule Error.',
-    customProperties: {
-      RuleValidationErrors: errors,
-    },
+  const errors = broken.map(({ referenceName, name, flags }) => {
+    const code = flags.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
+    const errorMessage = `TF401320: Rule Error for field ${name}. Error code: ${code}.`
+    return { fieldReferenceName: referenceName, errorMessage }
   })
+  const message = errors[0]?.errorMessage ?? 'TF401320: Rule Error.'
+  return new ServiceError(400, 'RuleValidationException', message, { RuleValidationErrors: errors })
 }
 
-/** Creates the error for a work item that does not exist. */
-export function noSuchWorkItem(id: number): ServiceError {
-  return new ServiceError(404, 'WorkItemUnauthorizedAccessException', {
-    message: `TF401232: Work item ${id} does not exist, or you do not have permissions to read it.`,
-  })
-}
-
-function capitals(flags: string): string {
-  return flags.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
+/** Creates the error for a request that the service cannot use. */
+export function invalid(message: string): ServiceError {
+  return new ServiceError(400, 'VssPropertyValidationException', message)
 }

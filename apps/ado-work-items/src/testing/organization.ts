@@ -1,4 +1,3 @@
-import { readSeed } from '../emulator/seed.ts'
 import { serveEmulator } from '../emulator/serve-emulator.ts'
 
 /** An emulator that the application takes for a real organization. */
@@ -11,7 +10,7 @@ export interface ServedOrganization extends AsyncDisposable {
 /** Serves an organization on a free port. */
 export async function serveOrganization(): Promise<ServedOrganization> {
   const [name, project, token] = ['contoso', 'Real', 'real-token']
-  const emulator = await serveEmulator({ organization: name, project, token, seed: readSeed() })
+  const emulator = await serveEmulator({ organization: name, project, token })
   const environment = {
     AZURE_DEVOPS_URL: emulator.url,
     AZURE_DEVOPS_ORG: name,
