@@ -6,13 +6,10 @@ import { UsageError } from '@apps/front/usage'
 import { expect, test } from 'vitest'
 import { startBalancer } from './balancer.ts'
 
-test('requests go to the targets by turns, with their bodies', async () => {
-  await using fixture = await balanced(['a', 'b', 'c'])
-  const answers = []
-  for (let asked = 0; asked < 4; asked++) answers.push(await fixture.ask(`hello ${asked}`))
-  expect(answers).toEqual(['a: hello 0', 'b: hello 1', 'c: hello 2', 'a: hello 3'])
+test('a request keeps its body', async () => {
+  await using fixture = await balanced(['a'])
   const body = 'x'.repeat(3_000_000)
-  expect(await fixture.ask(body)).toBe(`b: ${body}`)
+  expect(await fixture.ask(body)).toBe(`a: ${body}`)
 })
 
 test('two requests in a row never go to the same target, though one target leaves and another one comes', async () => {

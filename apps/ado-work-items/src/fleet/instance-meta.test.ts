@@ -1,7 +1,7 @@
 import { createCall, type Exchange } from '@x/exchange'
 import type { RpcResponse } from '@x/schema'
 import { expect, test } from 'vitest'
-import { readInstance, signProgress, signResults, workerIn } from './instance-meta.ts'
+import { readInstance, signProgress, signResults } from './instance-meta.ts'
 
 const request = { jsonrpc: '2.0', id: 1, method: 'tools/list' } as const
 const call = createCall()
@@ -41,13 +41,4 @@ test('progress says which instance makes it, and other messages are not changed'
   const signed = signProgress(instance).middleware?.(exchange)
   await signed?.(request, createCall({ notify: ({ params }) => void heard.push(params) }))
   expect(heard).toEqual([{ message: 'half (instance 2)' }, { message: 'half' }, { progress: 1 }])
-})
-
-test.each([
-  ['half (instance 2)', 2],
-  ['half', undefined],
-  ['(instance 2) half', undefined],
-  [undefined, undefined],
-])('the progress %j is that of instance %j', (message, id) => {
-  expect(workerIn(message)).toBe(id)
 })
