@@ -1,5 +1,4 @@
 import pc from 'picocolors'
-import type { DevServer } from '@x/cli/dev'
 import type { LoginService } from './authorization/open-login.ts'
 import type { Fleet } from './fleet/start-fleet.ts'
 import type { Options } from './options.ts'
@@ -12,10 +11,6 @@ interface Serving {
   readonly service: Pick<Service, 'emulated' | 'connection'>
   readonly database: Pick<TasksDatabase, 'temporary'>
   readonly login: Pick<LoginService, 'accounts' | 'issuer'> | undefined
-}
-
-interface ServedPage {
-  readonly page: Pick<DevServer, 'pageUrl'>
 }
 
 /** Formats the text at the start: the instances and the services that they use. */
@@ -37,12 +32,8 @@ export function formatGreeting({ instances, dpop }: Options, { fleet, service, d
 }
 
 /** Formats the text after the walk-through, if the server continues to run. */
-export function formatServing({ fleet: { url }, page }: Pick<Serving, 'fleet'> & ServedPage): string {
-  return [
-    `\nServing on ${pc.bold(url)} until Ctrl-C.`,
-    `Call it, and kill its instances, at ${pc.bold(page.pageUrl)}`,
-    '',
-  ].join('\n')
+export function formatServing(url: string, pageUrl: string): string {
+  return `\nServing on ${pc.bold(url)} until Ctrl-C.\nCall it, and kill its instances, at ${pc.bold(pageUrl)}\n`
 }
 
 function describeLogin({ accounts, issuer }: Pick<LoginService, 'accounts' | 'issuer'>, dpop: boolean): string {

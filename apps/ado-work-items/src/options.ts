@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { UsageError, wholeNumber } from '@apps/front/usage'
+import { messageOf } from '@x/core'
 
 /** The parsed command line. */
 export interface Options {
@@ -71,6 +72,6 @@ function parse(args: readonly string[]) {
       },
     })
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    throw new UsageError(messageOf(error))
   }
 }

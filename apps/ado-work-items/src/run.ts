@@ -40,7 +40,7 @@ export async function run(options: Options, context: RunContext): Promise<number
     if (!options.once) {
       const page = await servePage(started, options.port === 0 ? 0 : undefined)
       stops.unshift(page.close)
-      context.print(formatServing({ ...started, page }))
+      context.print(formatServing(started.fleet.url, page.pageUrl))
       await untilStopped(signal)
     }
     return walked ? 0 : 1

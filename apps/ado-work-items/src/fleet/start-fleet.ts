@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { Instance } from '@x/cli/dev'
 import { startBalancer } from './balancer.ts'
 import { type Child, startChild } from './child.ts'
@@ -11,7 +12,7 @@ export interface Fleet {
   instances(): readonly Instance[]
   /** Kills an instance, and resolves when it has exited. Another instance starts in its place. */
   kill(id: number): Promise<void>
-  /** Resolves when all instances listen. Rejects with the signal's reason. */
+  /** Resolves when all instances listen. Rejects when the signal aborts. */
   complete(signal: AbortSignal): Promise<void>
   stop(): Promise<void>
 }
@@ -72,16 +73,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       inOrder().map(([, { port: own, pid, kill }]) => ({ url: new URL(`http://127.0.0.1:${own}/mcp`), pid, kill })),
     kill: async (id) => listening.get(id)?.kill(),
     complete: async (signal) => {
-      while (listening.size < count) await nextChange(changes, signal)
+      while (listening.size < count) await once(changes, 'change', { signal })
     },
     stop,
   }
-}
-
-function nextChange(changes: EventTarget, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-    changes.addEventListener('change', () => resolve(), { once: true })
-  })
 }

@@ -1,17 +1,9 @@
 import type { Fields } from '../azure-devops/work-item.ts'
-import type { WorkItemType } from '../azure-devops/work-item-type.ts'
 import { type MissingField, missingFields } from '../rules/missing-fields.ts'
-import type { Basis } from './basis.ts'
-import { fieldQuestion } from './field-questions.ts'
+import { describeField, fieldQuestion } from './field-questions.ts'
 import { obtainField, type QuestionScope } from './obtain-field.ts'
+import type { WantedChange } from './save-change.ts'
 import { ToolFailure } from './tool-failure.ts'
-
-/** A requested change, with the basis and the type that the rules are evaluated against. */
-export interface WantedChange {
-  readonly basis: Basis
-  readonly type: WorkItemType
-  readonly fields: Fields
-}
 
 /**
  * Returns the fields of a change, completed with every field that the rules of the process require. The user is asked
@@ -52,19 +44,9 @@ async function obtainFields(
 /** Creates the error for a client that cannot ask its user. The message names the rules and the fields to add. */
 function missingFieldsFailure(missing: readonly MissingField[], { basis, type }: WantedChange): ToolFailure {
   const reasons = missing.map(
-    ({ rule, field, because }) => `rule "${rule}" requires the field ${describeField(field, type)} when ${because}`,
+    ({ rule, field, because }) =>
+      `rule "${rule}" requires the field ${describeField(field, type.fields.get(field))} when ${because}`,
   )
   const those = missing.length === 1 ? 'that field' : 'those fields'
   return new ToolFailure(`${basis.type} #${basis.id} was not changed: ${reasons.join('; ')}. Call again with ${those}.`)
-}
-
-/**
- * Describes a field with its allowed values: `Microsoft.VSTS.Common.ResolvedReason (Fixed, Won't Fix)`. Without allowed
- * values, the display name stands in the parentheses.
- */
-function describeField(field: string, type: WorkItemType): string {
-  const definition = type.fields.get(field)
-  if (definition === undefined) return field
-  const hint = definition.allowedValues.length > 0 ? definition.allowedValues.join(', ') : definition.name
-  return hint === '' ? field : `${field} (${hint})`
 }

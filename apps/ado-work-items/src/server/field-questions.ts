@@ -79,6 +79,12 @@ export function sharedFieldQuestion(
   return questionOf(field, definition, (wording, name) => wording?.messageForAll(subjects) ?? message(name))
 }
 
+/** Describes a field with its allowed values, or else its display name: `Custom.DuplicateOf (Duplicate Of)`. */
+export function describeField(field: string, definition: FieldDefinition | undefined): string {
+  const hint = definition?.allowedValues.join(', ') || definition?.name || ''
+  return hint === '' ? field : `${field} (${hint})`
+}
+
 function questionOf(
   field: string,
   definition: FieldDefinition | undefined,

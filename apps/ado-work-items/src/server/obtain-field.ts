@@ -7,8 +7,8 @@ import { ToolFailure } from './tool-failure.ts'
 
 /** The context of the call, and the access to work items that answers refer to. */
 export interface QuestionScope {
-  readonly ctx: Pick<Context, 'can' | 'elicit' | 'step'>
-  readonly azureDevOps: Pick<AzureDevOps, 'getWorkItem'>
+  readonly ctx: Context
+  readonly azureDevOps: AzureDevOps
 }
 
 /** A field to ask the user for. */

@@ -6,8 +6,8 @@ import { type Basis, changedSince } from './basis.ts'
 import { hasLink, linksOf, type NewLink } from './link-fields.ts'
 import { ToolFailure } from './tool-failure.ts'
 
-/** A change with every field that the rules require. */
-export interface CompleteChange {
+/** A requested change, with the basis and the type that the rules are evaluated against. */
+export interface WantedChange {
   readonly basis: Basis
   readonly type: WorkItemType
   readonly fields: Fields
@@ -25,14 +25,14 @@ export interface Outcome {
 }
 
 /**
- * Writes a change at most once, even if it is called again. Azure DevOps has no idempotency keys, so the current work
+ * Writes a change that has every field that the rules require, at most once, even if it is called again. Azure DevOps has no idempotency keys, so the current work
  * item decides. If it already has the new values, because the response to the first write was lost, the outcome is
  * returned without a write. Otherwise the write requires the revision that was read (`test /rev`).
  *
  * Rejects with `AzureDevOpsError`, and with {@link ToolFailure} if a rule rejects the change.
  */
 export async function saveChange(
-  change: CompleteChange,
+  change: WantedChange,
   azureDevOps: AzureDevOps,
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -120,7 +120,7 @@ function has(item: WorkItem, name: string, value: string): boolean {
  * Converts an error of Azure DevOps to one that names the work item. If a rule rejected the change, the message also
  * lists the allowed values.
  */
-function toSaveError(error: unknown, { basis, type }: CompleteChange): unknown {
+function toSaveError(error: unknown, { basis, type }: WantedChange): unknown {
   if (!(error instanceof AzureDevOpsError) || error.code !== 'rule') return withWorkItem(error, basis)
   const reasons = error.violations.map(({ field, message }) => {
     const allowed = type.fields.get(field)?.allowedValues ?? []

@@ -1,3 +1,4 @@
+import { InputDeclined } from '@x/server'
 import { AzureDevOpsError, type AzureDevOpsErrorCode } from '../azure-devops/azure-devops-error.ts'
 
 /** The failure of a tool. The message states how the model can correct the call. */
@@ -17,6 +18,8 @@ export class ToolFailure extends Error {
  */
 export function reasonOf(error: unknown): string | undefined {
   if (error instanceof ToolFailure) return error.reason
+  if (error instanceof InputDeclined)
+    return `the user ${error.action === 'decline' ? 'declined to answer' : 'dismissed the question'} "${error.key}".`
   if (!(error instanceof AzureDevOpsError)) return undefined
   // An error that names the work item has the original error of Azure DevOps as its cause.
   return error.cause instanceof AzureDevOpsError ? error.cause.message : error.message

@@ -6,7 +6,7 @@ import { completeFields } from './complete-fields.ts'
 import { describeOutcome } from './describe-outcome.ts'
 import { icons } from './icon.ts'
 import { checkNotStale, saveChange } from './save-change.ts'
-import { toFailedResult } from './tool-failure.ts'
+import { reasonOf, toFailedResult } from './tool-failure.ts'
 import { toOutput, toResourceLink, workItemId, workItemOutput } from './work-item-output.ts'
 
 const referenceName = z
@@ -93,10 +93,8 @@ async function answerDeclined(
   { azureDevOps, ctx }: { readonly azureDevOps: AzureDevOps; readonly ctx: Context },
 ): Promise<Answer> {
   if (!(error instanceof InputDeclined)) throw error
-  const { action, key } = error
   const item = await azureDevOps.getWorkItem(id, ctx.signal)
-  const what = action === 'decline' ? 'declined to answer' : 'dismissed the question'
-  const text = `${item.type} #${item.id} was not changed: the user ${what} "${key}". It stays at revision ${item.rev}. Ask them before you try again.`
+  const text = `${item.type} #${item.id} was not changed: ${reasonOf(error)} It stays at revision ${item.rev}. Ask them before you try again.`
   return { text, output: { ...toOutput(item, azureDevOps), changed: [] } }
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from '@x/core'
 import pg from 'pg'
 import { ConfigurationError, readConfiguration } from '../configuration.ts'
 import { startChild } from '../fleet/child.ts'
@@ -65,5 +66,5 @@ async function checkConnection(url: string): Promise<void> {
  */
 function reasonIn(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonIn).join('; ')
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }

@@ -1,6 +1,7 @@
 import type { OAuth } from '@x/auth/client'
 import type { MachineAuth } from '@x/auth/machine'
 import { isClientError } from '@x/client'
+import { messageOf } from '@x/core'
 import { isSessionNotFound } from '@x/sessions/client'
 import { isTaskError } from '@x/tasks/client'
 import type { LoginService } from '../authorization/open-login.ts'
@@ -76,7 +77,8 @@ export function separateUsers(plan: LoginPlan): Step {
     run: async ({ signal }) => {
       const ada = connectAs(plan, plan.login.auth)
       const eve = connectAs(plan, plan.login.personAuth('eve'))
-      const started = await ada.tasks.start('update_work_items', { ids: [4540], fields: priority(2) }, { signal })
+      const change = { ids: [4540], fields: { 'Microsoft.VSTS.Common.Priority': 2 } }
+      const started = await ada.tasks.start('update_work_items', change, { signal })
       expect(started.status === 'task', 'the call should continue as a task')
       const { task } = started
       await using session = await ada.sessions.create({ signal })
@@ -106,12 +108,4 @@ function send(url: string, extra: Readonly<Record<string, string>>, signal: Abor
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...extra }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
   return fetch(url, { method: 'POST', headers, body, signal })
-}
-
-function priority(value: number): Readonly<Record<string, number>> {
-  return { 'Microsoft.VSTS.Common.Priority': value }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,7 +1,7 @@
 import type { ElicitAnswer } from '@x/client'
 import { instanceIn } from '../fleet/instance-meta.ts'
 import { connect, type RoundEvent, textOf } from './connect.ts'
-import { expect, type Line, type Step, type StepScope } from './step.ts'
+import { expect, killInstance, type Line, type Step, type StepScope } from './step.ts'
 
 /** The expected questions in order, with their answers. */
 export interface Expected {
@@ -87,14 +87,9 @@ function createStory({ questions, kill }: RoundsPlan, scope: StepScope) {
 }
 
 /** Kills the instance that asked. Returns the line of the transcript. */
-export async function killInstanceThatAsked(scope: StepScope, victim: number | undefined): Promise<Line> {
+export function killInstanceThatAsked(scope: StepScope, victim: number | undefined): Promise<Line> {
   expect(victim !== undefined, 'an instance should have asked')
-  await scope.killInstance(victim)
-  if (scope.instances().length === 0) await scope.untilComplete()
-  return {
-    mark: '☠',
-    text: `instance ${victim} is killed on purpose, with SIGKILL. Another instance continues the call.`,
-  }
+  return killInstance(victim, scope, '. Another instance continues the call.')
 }
 
 function describeAnswer({ key, answer: { action, content } }: Expected): string {

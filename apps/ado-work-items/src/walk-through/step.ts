@@ -29,6 +29,13 @@ export interface Step {
   readonly run: (scope: StepScope) => Promise<readonly Line[]>
 }
 
+/** Kills an instance, and waits for another one if none is left. Returns the line of the transcript. */
+export async function killInstance(id: number, scope: StepScope, why: string): Promise<Line> {
+  await scope.killInstance(id)
+  if (scope.instances().length === 0) await scope.untilComplete()
+  return { mark: '☠', text: `instance ${id} is killed on purpose, with SIGKILL${why}` }
+}
+
 /** A response differs from the expected one. */
 class Unexpected extends Error {
   override readonly name = 'Unexpected'

@@ -4,8 +4,9 @@ import type { TaskHandle } from '@x/tasks/client'
 import * as z from 'zod'
 import { workerIn } from '../fleet/instance-meta.ts'
 import { textOf } from './connect.ts'
+import { json } from './questions.ts'
 import type { Expected } from './resolve-in-rounds.ts'
-import { expect, type Line, type Step, type StepScope } from './step.ts'
+import { expect, killInstance, type Line, type Step, type StepScope } from './step.ts'
 
 /** A change of many work items as a task whose instance is killed during the work. */
 export interface TaskPlan {
@@ -32,7 +33,7 @@ export function updateInTask(plan: TaskPlan): Step {
   const args = { text: plan.text, fields: { ...plan.fields } }
   return {
     title: plan.title,
-    ask: `tools/call update_work_items ${JSON.stringify(args, null, 1).replace(/\n\s*/g, ' ')}`,
+    ask: `tools/call update_work_items ${json(args)}`,
     run: async (scope) => {
       const before = await revisions(plan, scope)
       const story = createStory(plan)
@@ -60,7 +61,10 @@ async function watch(task: TaskHandle, scope: StepScope): Promise<readonly Line[
   for await (const { status, statusMessage } of task.states({ signal: scope.signal })) {
     const seen = readProgress(statusMessage)
     if (victim === undefined && status === 'working' && seen !== undefined && seen.done >= killAfter) {
-      lines.push({ mark: '←', text: `working, ${seen.message}` }, await kill(seen.worker, scope))
+      lines.push(
+        { mark: '←', text: `working, ${seen.message}` },
+        await killInstance(seen.worker, scope, ', in the middle of a change.'),
+      )
       victim = { ...seen, at: performance.now() }
     } else if (victim !== undefined && seen !== undefined && seen.worker !== victim.worker) {
       const seconds = ((seen.at - victim.at) / 1000).toFixed(1)
@@ -87,12 +91,6 @@ function readProgress(message = ''): Seen | undefined {
   return worker === undefined || done === undefined
     ? undefined
     : { worker, done: Number(done), at: performance.now(), message }
-}
-
-async function kill(worker: number, scope: StepScope): Promise<Line> {
-  await scope.killInstance(worker)
-  if (scope.instances().length === 0) await scope.untilComplete()
-  return { mark: '☠', text: `instance ${worker} is killed on purpose, with SIGKILL, in the middle of a change.` }
 }
 
 function createStory({ question }: TaskPlan) {

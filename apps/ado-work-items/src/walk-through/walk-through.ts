@@ -1,3 +1,4 @@
+import { messageOf } from '@x/core'
 import * as z from 'zod'
 import { workItemUri } from '../server/work-item-output.ts'
 import type { LoginService } from '../authorization/open-login.ts'
@@ -58,8 +59,7 @@ async function runStep(step: Step, scope: StepScope): Promise<Omit<StepReport, '
     const lines = await step.run(scope)
     return { title, ask, lines, ms: performance.now() - started }
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error)
-    return { title, ask, lines: [], problem, ms: performance.now() - started }
+    return { title, ask, lines: [], problem: messageOf(error), ms: performance.now() - started }
   }
 }
 

@@ -1,19 +1,13 @@
-import { type Context, form, InputDeclined } from '@x/server'
+import { form } from '@x/server'
 import * as z from 'zod'
 import type { AzureDevOps } from '../../azure-devops/create-azure-devops.ts'
 import type { Fields } from '../../azure-devops/work-item.ts'
 import type { FieldDefinition } from '../../azure-devops/work-item-type.ts'
-import { type FieldQuestion, sharedFieldQuestion } from '../field-questions.ts'
-import { obtainField } from '../obtain-field.ts'
+import { describeField, type FieldQuestion, sharedFieldQuestion } from '../field-questions.ts'
+import { obtainField, type QuestionScope } from '../obtain-field.ts'
 import { reasonOf } from '../tool-failure.ts'
 import { namesOf, type Target } from './outcome.ts'
 import type { EntryOf } from './progress-report.ts'
-
-/** The context of the call and the access to the process, for questions about several work items. */
-export interface BulkQuestionScope {
-  readonly ctx: Pick<Context, 'elicitResult' | 'can' | 'elicit' | 'step'>
-  readonly azureDevOps: Pick<AzureDevOps, 'getWorkItem' | 'workItemType'>
-}
 
 /** The values that the user gave, or the reason why there are none. */
 export type Obtained = { readonly fields: Fields } | { readonly why: string }
@@ -22,10 +16,7 @@ export type Obtained = { readonly fields: Fields } | { readonly why: string }
  * Asks the user once for each required field, for all waiting work items together. Declined questions and failures of
  * Azure DevOps resolve to a reason; other errors reject.
  */
-export async function askForFields(
-  waiting: readonly EntryOf<'waiting'>[],
-  scope: BulkQuestionScope,
-): Promise<Obtained> {
+export async function askForFields(waiting: readonly EntryOf<'waiting'>[], scope: QuestionScope): Promise<Obtained> {
   try {
     const questions = await questionsFor(waiting, scope)
     if (!scope.ctx.can('elicitation.form')) return { why: describeNeededFields(questions) }
@@ -37,7 +28,7 @@ export async function askForFields(
     )
     return { fields: Object.fromEntries(await Promise.all(answers)) }
   } catch (error) {
-    const why = error instanceof InputDeclined ? describeDecline(error) : reasonOf(error)
+    const why = reasonOf(error)
     if (why === undefined) throw error
     return { why }
   }
@@ -55,7 +46,7 @@ const decision = form(
  */
 export async function mayOverwrite(
   conflicts: readonly EntryOf<'conflict'>[],
-  { ctx }: Pick<BulkQuestionScope, 'ctx'>,
+  { ctx }: Pick<QuestionScope, 'ctx'>,
 ): Promise<boolean> {
   if (!ctx.can('elicitation.form')) return false
   const names = namesOf(conflicts.map(({ target }) => target))
@@ -72,7 +63,7 @@ interface SharedField {
 /** Makes one question for each required field. The key of the map is the field's reference name. */
 async function questionsFor(
   waiting: readonly EntryOf<'waiting'>[],
-  { azureDevOps }: BulkQuestionScope,
+  { azureDevOps }: QuestionScope,
 ): Promise<ReadonlyMap<string, SharedField>> {
   const fields = new Set(waiting.flatMap(({ outcome }) => outcome.needs))
   const questions = [...fields].map(async (field) => {
@@ -87,7 +78,7 @@ async function questionsFor(
 async function sharedDefinition(
   field: string,
   targets: readonly Target[],
-  azureDevOps: BulkQuestionScope['azureDevOps'],
+  azureDevOps: AzureDevOps,
 ): Promise<FieldDefinition | undefined> {
   const names = [...new Set(targets.map(({ type }) => type))]
   const types = await Promise.all(names.map((name) => azureDevOps.workItemType(name)))
@@ -98,13 +89,6 @@ async function sharedDefinition(
 }
 
 function describeNeededFields(questions: ReadonlyMap<string, SharedField>): string {
-  const needed = [...questions].map(([field, { definition }]) => {
-    const hint = definition?.allowedValues.join(', ') || definition?.name || ''
-    return hint === '' ? field : `${field} (${hint})`
-  })
+  const needed = [...questions].map(([field, { definition }]) => describeField(field, definition))
   return `rules require ${needed.join(' and ')}: call again for them, with that in fields.`
-}
-
-function describeDecline({ action, key }: InputDeclined): string {
-  return `the user ${action === 'decline' ? 'declined to answer' : 'dismissed the question'} "${key}".`
 }
