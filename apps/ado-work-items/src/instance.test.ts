@@ -7,13 +7,13 @@ import { startPostgres } from '@tooling/real-servers/postgres'
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { serveOrganization } from './testing/organization.ts'
+import { emulated } from './testing/emulated.ts'
 import { builtModule, checkBuilt, command } from './testing/start-app.ts'
 
 beforeAll(checkBuilt)
 
 test('an instance is configured by its environment alone, says how it is, and stops at SIGTERM', async () => {
-  await using organization = await serveOrganization()
+  await using organization = await emulated()
   const database = await startPostgres()
   onTestFinished(() => database.close())
   const deployed = { STATE_KEYS: randomBytes(32).toString('hex'), TASKS_DATABASE: database.url, PORT: '0' }

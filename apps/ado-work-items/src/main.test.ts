@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { serveOrganization } from './testing/organization.ts'
+import { emulated } from './testing/emulated.ts'
 import { checkBuilt, endStarted, isRunning, start } from './testing/start-app.ts'
 import { connect } from './walk-through/connect.ts'
 
@@ -45,7 +45,7 @@ describe.concurrent('the walk-through', () => {
   })
 
   test('says what went wrong, and ends with 1', async () => {
-    await using service = await serveOrganization()
+    await using service = await emulated()
     const environment = { ...service.environment, AZURE_DEVOPS_TOKEN: 'wr0ng-token' }
     const { code, output } = await start(['--once', '--port', '0', '--instances', '1'], environment).ended
     expect(output).toContain('Azure DevOps rejected the access token')
@@ -78,7 +78,7 @@ describe.concurrent('with --auth', () => {
 
 describe.concurrent('the service', () => {
   test('survives the end of an instance, serves after the walk-through, and stops on a signal', async () => {
-    await using service = await serveOrganization()
+    await using service = await emulated()
     const app = start(['--port', '0', '--instances', '2'], service.environment)
     const pids = await findInstances(await app.url)
     app.child.kill('SIGINT')
@@ -91,7 +91,7 @@ describe.concurrent('the service', () => {
   })
 
   test('does not outlive the process that started it, even when that has no time to say so', async () => {
-    await using service = await serveOrganization()
+    await using service = await emulated()
     const app = start(['--port', '0', '--instances', '2'], service.environment)
     const pids = await findInstances(await app.url)
     app.child.kill('SIGKILL')

@@ -1,7 +1,7 @@
 import { describeNeeding } from '@tooling/vitest/needs'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { serveOrganization } from '../src/testing/organization.ts'
+import { emulated } from '../src/testing/emulated.ts'
 import { checkBuilt, endStarted, start } from '../src/testing/start-app.ts'
 
 const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync']
@@ -18,7 +18,7 @@ describeNeeding('chromium', 'the page of the running app', (executablePath) => {
   })
 
   test('a call continues at another instance after the one that asked is killed, in both revisions', async () => {
-    await using service = await serveOrganization()
+    await using service = await emulated()
     const app = start(['--port', '0'], service.environment)
     const page = await browser.newPage()
     const complaints: string[] = []

@@ -1,39 +1,13 @@
 import { protect, type Protection, requireScopes } from '@x/auth/server'
 import type { ServerExtension } from '@x/exchange'
-import type { StateCodec } from '@x/server'
 import { createStateTable, postgresStore } from '@x/state-codec/postgres'
 import type { StateStore } from '@x/state-codec'
 import pg from 'pg'
-import type { Authorization, Configuration } from '../configuration.ts'
+import type { Configuration } from '../configuration.ts'
 import { logError } from '../log-error.ts'
 
 /** The scopes of the access tokens. */
 export const scopes = { read: 'work_items:read', write: 'work_items:write' } as const
-
-/** The dependencies of the protection, which all instances share. */
-interface ProtectionParts {
-  readonly state: StateCodec
-  /** The store of used DPoP proofs. Default: the memory of this process. */
-  readonly proofs?: StateStore | undefined
-}
-
-/**
- * Creates the protection of the endpoint. It accepts tokens of the issuers. A token that is bound to a key needs a DPoP
- * proof, and each proof is accepted once.
- */
-function protectWorkItems(
-  { resource, issuers, dpopRequired }: Authorization,
-  { state, proofs }: ProtectionParts,
-): Protection {
-  return protect({
-    resource,
-    issuers,
-    scopes: [scopes.read],
-    supportedScopes: [scopes.read, scopes.write],
-    impliedScopes: { [scopes.write]: [scopes.read] },
-    dpop: { required: dpopRequired, usedProofs: proofs, state },
-  })
-}
 
 const cleanUpMs = 600_000
 
@@ -50,15 +24,23 @@ async function openProofs(database: string, onError: (error: unknown) => void): 
 }
 
 /**
- * Creates the protection of an instance from its configuration. Returns undefined if no authorization server is
+ * Creates the protection of an instance from its configuration. It accepts tokens of the issuers. A token that is bound
+ * to a key needs a DPoP proof, and each proof is accepted once. Returns undefined if no authorization server is
  * configured.
  */
 export async function protectInstance(configuration: Configuration): Promise<Protection | undefined> {
   const { authorization, state, tasksDatabase } = configuration
   if (authorization === undefined || state === undefined || tasksDatabase === undefined) return undefined
-  const onError = (error: unknown): void => logError('authorization', error)
-  const proofs = await openProofs(tasksDatabase, onError)
-  return protectWorkItems(authorization, { state, proofs })
+  const { resource, issuers, dpopRequired } = authorization
+  const usedProofs = await openProofs(tasksDatabase, (error) => logError('authorization', error))
+  return protect({
+    resource,
+    issuers,
+    scopes: [scopes.read],
+    supportedScopes: [scopes.read, scopes.write],
+    impliedScopes: { [scopes.write]: [scopes.read] },
+    dpop: { required: dpopRequired, usedProofs, state },
+  })
 }
 
 /** Creates the extension that rejects calls of changing tools without the scope `work_items:write`. */

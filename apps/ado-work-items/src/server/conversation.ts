@@ -18,19 +18,19 @@ export function defineConversations(): Sessions<Conversation> {
 }
 
 const aboutOne = z.object({ workItemId: z.number() })
-const failed = z.object({ isError: z.literal(true) })
 
 /**
- * Wraps a tool so that a successful call records its work item in the session. Without a session the call is unchanged.
+ * Wraps a tool so that a call records its work item in the session, unless it fails. Without a session the call is
+ * unchanged.
  */
 export function withSubjectRecord(inner: Tool, sessions: Sessions<Conversation>, azureDevOps: AzureDevOps): Tool {
   const { definition } = inner
   const run = async (args: unknown, ctx: Context): Promise<unknown> => {
     const result = await definition.run(args, ctx)
     const about = aboutOne.safeParse(args)
-    if (about.success && !failed.safeParse(result).success) {
+    // A result with `isError` does not change the state of its session.
+    if (about.success)
       sessions.find(ctx)?.setState({ project: projectOf(azureDevOps), workItemId: about.data.workItemId })
-    }
     return result
   }
   return { ...inner, definition: { ...definition, run } }
