@@ -41,6 +41,7 @@ describe.concurrent('the walk-through', () => {
     )
     const answering = [...output.matchAll(/instance (\d) ·/g)].map(([, id]) => id)
     expect(answering.slice(0, 6).join()).toBe('1,2,3,1,2,3')
+    expect(output).not.toContain('\u001b')
     expect(code).toBe(0)
   })
 
@@ -101,16 +102,19 @@ describe.concurrent('the service', () => {
 })
 
 test.concurrent.each([
+  [['--twice'], {}, "Unknown option '--twice'"],
   [
+    [],
     { TASKS_DATABASE: 'postgres://me:s3cret@127.0.0.1:1/tasks' },
     'TASKS_DATABASE cannot be used: connect ECONNREFUSED 127.0.0.1:1',
   ],
   [
+    [],
     { AZURE_DEVOPS_ORG: 'contoso', AZURE_DEVOPS_TOKEN: 's3cret', PORT: 'http' },
     'AZURE_DEVOPS_PROJECT is not set: it should be the name of a project\n  PORT cannot be used',
   ],
-])('with the environment %j it does not start', async (environment, message) => {
-  const { code, errors } = await start([], environment).ended
+])('with the arguments %j and the environment %j it does not start', async (args, environment, message) => {
+  const { code, errors } = await start(args, environment).ended
   expect(errors).toContain(`Cannot start: ${message}`)
   expect(errors).not.toContain('s3cret')
   expect(code).toBe(1)

@@ -1,14 +1,14 @@
 import { sessionsClient } from '@x/sessions/client'
 import type { Answers } from '@x/testing'
 import { expect, test } from 'vitest'
-import { fleet as startFleet, same } from '../testing/fleet.ts'
+import { same, testFleet } from '../testing/test-fleet.ts'
 import { textOf } from '../walk-through/connect.ts'
 
 const tagged = { fields: { 'System.Tags': 'seen' } }
 
 /** Starts three instances with the same key, which answer in turn. */
 const fleet = (answers: Answers = {}) =>
-  startFleet({ views: [same, same, same], answers, extensions: [sessionsClient()] })
+  testFleet({ views: [same, same, same], answers, extensions: [sessionsClient()] })
 
 test('"set it to Active" changes the work item that was read last, on whichever instance', async () => {
   await using fixture = await fleet()

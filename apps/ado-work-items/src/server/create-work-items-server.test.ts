@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { basicAuthorization } from '../azure-devops/connection.ts'
 import { createAzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { emulated } from '../testing/emulated.ts'
-import { fleet } from '../testing/fleet.ts'
+import { testFleet } from '../testing/test-fleet.ts'
 import { textOf } from '../walk-through/connect.ts'
 import { createWorkItemsServer } from './create-work-items-server.ts'
 
@@ -14,7 +14,7 @@ const uri = 'ado://fabrikam/Fabrikam%20Fiber/workitems'
 const template = 'ado://{organization}/{project}/workitems/{id}'
 
 /** Starts a server, and a client that cannot ask its user and that checks structured results. */
-const connect = () => fleet({ outputSchemaCompiler: compileJsonSchema })
+const connect = () => testFleet({ outputSchemaCompiler: compileJsonSchema })
 
 describe('a client', () => {
   test('finds the tools, with what a host should know of them', async () => {

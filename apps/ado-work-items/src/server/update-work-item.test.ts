@@ -2,7 +2,7 @@ import type { InputRequest } from '@x/schema'
 import { type Answers, stopAtEveryStep } from '@x/testing'
 import { describe, expect, test } from 'vitest'
 import { type Emulated, emulated } from '../testing/emulated.ts'
-import { type Fleet, fleet as startFleet, same } from '../testing/fleet.ts'
+import { same, type TestFleet, testFleet } from '../testing/test-fleet.ts'
 import { textOf } from '../walk-through/connect.ts'
 import { createWorkItemsServer } from './create-work-items-server.ts'
 
@@ -13,7 +13,7 @@ const resolvedAsDuplicate =
   'Bug #4522 resolved as Duplicate of Bug #4301. State set to Resolved and duplicate link created. It is now at revision 8.'
 
 /** Starts instances that share only their keys and the service, and a client whose rounds go to different instances. */
-const fleet = (answers: Answers = {}) => startFleet({ views: [same, same, same], answers })
+const fleet = (answers: Answers = {}) => testFleet({ views: [same, same, same], answers })
 
 describe('a bug that is resolved', () => {
   test('takes two questions, on whichever instance, and is then a duplicate of the other', async () => {
@@ -146,7 +146,7 @@ describe('a bug that is resolved', () => {
 
 describe('while a user is asked', () => {
   test('a change by another person is not overwritten', async () => {
-    await using fixture: Fleet = await fleet({
+    await using fixture: TestFleet = await fleet({
       resolution: async () => {
         await fixture.touch(4522)
         return { resolution: 'Fixed' }

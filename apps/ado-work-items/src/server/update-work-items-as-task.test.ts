@@ -2,10 +2,10 @@ import { createGate } from '@tooling/vitest/gate'
 import { sessionsClient } from '@x/sessions/client'
 import { type TasksClient, type TaskHandle, tasksClient } from '@x/tasks/client'
 import { describe, expect, test } from 'vitest'
-import { fleet, type FleetOptions, same, type View } from '../testing/fleet.ts'
+import { same, testFleet, type TestFleetOptions, type View } from '../testing/test-fleet.ts'
 import { textOf } from '../walk-through/connect.ts'
 
-const withTasks = (options?: FleetOptions) => fleet({ ...options, extensions: [tasksClient()] })
+const withTasks = (options?: TestFleetOptions) => testFleet({ ...options, extensions: [tasksClient()] })
 const resolve = (...ids: readonly number[]) => ({ ids: [...ids], fields: { 'System.State': 'Resolved' } })
 
 describe('a task', () => {
@@ -44,7 +44,7 @@ describe('a task', () => {
 
   test('begins within a session, asks its user there, and leaves the conversation as it was', async () => {
     const answers = { resolution: { resolution: 'Fixed' } }
-    await using fixture = await fleet({ answers, extensions: [tasksClient(), sessionsClient()] })
+    await using fixture = await testFleet({ answers, extensions: [tasksClient(), sessionsClient()] })
     await using session = await fixture.client.sessions.create()
     await session.callTool('get_work_item', { workItemId: 4517 })
     const result = await session.callTool('update_work_items', resolve(4609, 4601))

@@ -2,7 +2,7 @@ import { tasksClient } from '@x/tasks/client'
 import type { Answers } from '@x/testing'
 import { describe, expect, test } from 'vitest'
 import { AzureDevOpsError } from '../azure-devops/azure-devops-error.ts'
-import { fleet, type FleetOptions, same, type View } from '../testing/fleet.ts'
+import { same, testFleet, type TestFleetOptions, type View } from '../testing/test-fleet.ts'
 import { textOf } from '../walk-through/connect.ts'
 import { bulkOutput } from './bulk/describe-bulk.ts'
 
@@ -15,8 +15,8 @@ const resolve = (...ids: readonly number[]) => ({ ids: [...ids], fields: resolve
 const idsOf = (items: readonly { readonly id: number }[]): number[] => items.map(({ id }) => id)
 
 describe.each([
-  ['a client with tasks', (options?: FleetOptions) => fleet({ ...options, extensions: [tasksClient()] })],
-  ['a client without tasks', (options?: FleetOptions) => fleet(options)],
+  ['a client with tasks', (options?: TestFleetOptions) => testFleet({ ...options, extensions: [tasksClient()] })],
+  ['a client without tasks', (options?: TestFleetOptions) => testFleet(options)],
 ] as const)('for %s', (_, start) => {
   test('everything that matches is changed, and what a rule requires is asked for once for all', async () => {
     await using fixture = await start({ views: [same, same, same], answers: { resolution: { resolution: 'Fixed' } } })
@@ -156,7 +156,7 @@ describe.each([
 
 describe('a client without tasks', () => {
   test('receives progress for each work item', async () => {
-    await using fixture = await fleet()
+    await using fixture = await testFleet()
     await fixture.client.callTool('update_work_items', resolve(4601, 4612), { onProgress: () => {} })
     const texts = fixture.client.observations.progress.map(({ message }) => message)
     // Under test every handler runs again at each of its awaits.
@@ -164,7 +164,7 @@ describe('a client without tasks', () => {
   })
 
   test('may change fifty work items, and with more receives an error before anything is changed', async () => {
-    await using fixture = await fleet()
+    await using fixture = await testFleet()
     const ids = Array.from({ length: 50 }, (_, index) => index + 1)
     const result = await fixture.client.callTool('update_work_items', resolve(...ids, 4601))
     expect([result.isError, textOf(result)]).toEqual([
@@ -176,7 +176,7 @@ describe('a client without tasks', () => {
 
   test('gets fifty work items through, however long the reasons are', async () => {
     const answers = { resolution: { resolution: 'Duplicate' }, duplicate_of: { duplicateOfId: 4301 } }
-    await using fixture = await fleet({ views: [longRejections], answers })
+    await using fixture = await testFleet({ views: [longRejections], answers })
     const ids = Array.from({ length: 50 }, (_, index) => 100_000 + index)
     const result = await fixture.client.callTool('update_work_items', resolve(...ids))
     expect(fixture.asked().map(([key]) => key)).toEqual(['resolution', 'duplicate_of'])

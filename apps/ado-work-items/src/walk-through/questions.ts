@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { textOf } from './connect.ts'
-import { expect, killInstance, type Step, type StepScope } from './step.ts'
+import { expect, killOnPurpose, type Step, type StepScope } from './step.ts'
 
 const listed = z.object({ workItems: z.array(z.object({ id: z.number() })) })
 
@@ -125,7 +125,7 @@ export function surviveKill(title: string, workItemId: number): Step {
     run: async (scope: StepScope) => {
       const [victim] = scope.instances()
       expect(victim !== undefined, 'an instance should listen')
-      await killInstance(victim, scope, '')
+      await killOnPurpose(victim, scope, '')
       for (let asked = 0; asked < 6; asked++) {
         const result = await scope.client.callTool('get_work_item', { workItemId }, { signal: scope.signal })
         expect(result.isError !== true, `it should be answered: ${textOf(result).join(' ')}`)

@@ -1,7 +1,7 @@
 import type { ElicitAnswer } from '@x/client'
 import { instanceIn } from '../fleet/instance-meta.ts'
 import { connect, type RoundEvent, textOf } from './connect.ts'
-import { expect, killInstance, type Line, type Step, type StepScope } from './step.ts'
+import { expect, killOnPurpose, type Line, type Step, type StepScope } from './step.ts'
 
 /** The expected questions in order, with their answers. */
 export interface Expected {
@@ -89,7 +89,7 @@ function createStory({ questions, kill }: RoundsPlan, scope: StepScope) {
 /** Kills the instance that asked. Returns the line of the transcript. */
 export function killInstanceThatAsked(scope: StepScope, victim: number | undefined): Promise<Line> {
   expect(victim !== undefined, 'an instance should have asked')
-  return killInstance(victim, scope, '. Another instance continues the call.')
+  return killOnPurpose(victim, scope, '. Another instance continues the call.')
 }
 
 function describeAnswer({ key, answer: { action, content } }: Expected): string {

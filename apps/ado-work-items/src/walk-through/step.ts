@@ -29,11 +29,11 @@ export interface Step {
   readonly run: (scope: StepScope) => Promise<readonly Line[]>
 }
 
-/** Kills an instance, and waits for another one if none is left. Returns the line of the transcript. */
-export async function killInstance(id: number, scope: StepScope, why: string): Promise<Line> {
+/** Kills an instance, and waits for another one if none is left. Returns the line of the transcript, with its ending. */
+export async function killOnPurpose(id: number, scope: StepScope, ending: string): Promise<Line> {
   await scope.killInstance(id)
   if (scope.instances().length === 0) await scope.untilComplete()
-  return { mark: '☠', text: `instance ${id} is killed on purpose, with SIGKILL${why}` }
+  return { mark: '☠', text: `instance ${id} is killed on purpose, with SIGKILL${ending}` }
 }
 
 /** A response differs from the expected one. */

@@ -6,7 +6,7 @@ import { workerIn } from '../fleet/instance-meta.ts'
 import { textOf } from './connect.ts'
 import { json } from './questions.ts'
 import type { Expected } from './resolve-in-rounds.ts'
-import { expect, killInstance, type Line, type Step, type StepScope } from './step.ts'
+import { expect, killOnPurpose, type Line, type Step, type StepScope } from './step.ts'
 
 /** A change of many work items as a task whose instance is killed during the work. */
 export interface TaskPlan {
@@ -63,7 +63,7 @@ async function watch(task: TaskHandle, scope: StepScope): Promise<readonly Line[
     if (victim === undefined && status === 'working' && seen !== undefined && seen.done >= killAfter) {
       lines.push(
         { mark: '←', text: `working, ${seen.message}` },
-        await killInstance(seen.worker, scope, ', in the middle of a change.'),
+        await killOnPurpose(seen.worker, scope, ', in the middle of a change.'),
       )
       victim = { ...seen, at: performance.now() }
     } else if (victim !== undefined && seen !== undefined && seen.worker !== victim.worker) {

@@ -12,7 +12,7 @@ export type View = (azureDevOps: AzureDevOps) => AzureDevOps
 export const same: View = (azureDevOps) => azureDevOps
 
 /** Several instances of the server in one process, with one emulator and one task store. */
-export interface Fleet<E extends readonly ClientExtension[] = readonly []> extends AsyncDisposable {
+export interface TestFleet<E extends readonly ClientExtension[] = readonly []> extends AsyncDisposable {
   readonly azureDevOps: AzureDevOps
   readonly client: TestClient<WorkItemsServer, E>
   /** Returns the keys and texts of the questions so far. */
@@ -23,7 +23,7 @@ export interface Fleet<E extends readonly ClientExtension[] = readonly []> exten
 }
 
 /** The options of a test's fleet. */
-export interface FleetOptions<E extends readonly ClientExtension[] = readonly []>
+export interface TestFleetOptions<E extends readonly ClientExtension[] = readonly []>
   extends Pick<TestClientOptions, 'outputSchemaCompiler'> {
   /** The wrappers, one for each instance. Default: one instance without changes. */
   readonly views?: readonly View[]
@@ -33,11 +33,11 @@ export interface FleetOptions<E extends readonly ClientExtension[] = readonly []
 }
 
 /** Starts one instance for each wrapper, and a client. Successive requests go to the next instance. */
-export async function fleet<const E extends readonly ClientExtension[] = readonly []>({
+export async function testFleet<const E extends readonly ClientExtension[] = readonly []>({
   views = [same],
   answers,
   ...others
-}: FleetOptions<E> = {}): Promise<Fleet<E>> {
+}: TestFleetOptions<E> = {}): Promise<TestFleet<E>> {
   const service = await emulated()
   const { azureDevOps, connection } = service
   const engine = memoryEngine()
