@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { ElicitAnswer, InputContext, InputHandlers } from '@x/client'
 import { findClosestName, isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '@x/core'
 import type { ElicitRequestFormParams } from '@x/schema'
+import { choicesOf } from '@x/schema/internal'
 import { CliError } from '../cli-error.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
 import { exampleAnswers, exampleContent } from './example-answer.ts'
@@ -24,7 +25,7 @@ function messageOf(question: JsonValue | undefined): string {
   return toDisplayLine(String(isJsonObject(params) ? params['message'] : ''))
 }
 
-/** The file of `--answers` has for each key the fields of the form, or `{"action":"decline"}`. */
+/** The file of `--answers` has for each key the fields of the form, `"decline"` or `"cancel"`. */
 export async function readAnswers(path: string): Promise<JsonObject> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     throw new CliError('usage', cause.message, { cause })
@@ -47,8 +48,10 @@ export function answerHandlers(answers: JsonObject, others: InputHandlers): Inpu
       return failUnanswered(answers, question.message, { context, example: exampleContent(schema) })
     },
     openUrl: (question, context) => {
-      const action = explicitActionOf(find(context))
+      const answer = find(context)
+      const action = refusalOf(answer) ?? explicitActionOf(answer)
       if (action !== undefined) return { action }
+      if (answer !== undefined) return rejectAnswer(context.key, exampleContent(undefined))
       if (others.openUrl !== undefined) return others.openUrl(question, context)
       return failUnanswered(answers, question.message, { context, example: { action: 'accept' } })
     },
@@ -67,7 +70,12 @@ function failUnanswered(
   throw new CliError('failure', `Add to --answers: ${missing}; ${asks}`)
 }
 
-const actions = ['accept', 'decline', 'cancel'] as const
+const refusals = ['decline', 'cancel'] as const
+const actions = ['accept', ...refusals] as const
+
+function refusalOf(answer: JsonValue | undefined): (typeof refusals)[number] | undefined {
+  return refusals.find((word) => word === answer)
+}
 
 function explicitActionOf(answer: JsonValue | undefined): ElicitAnswer['action'] | undefined {
   if (!isJsonObject(answer)) return undefined
@@ -76,26 +84,43 @@ function explicitActionOf(answer: JsonValue | undefined): ElicitAnswer['action']
   return isWhole ? actions.find((name) => name === action) : undefined
 }
 
-/** A value that is no object is that of the only field. */
 function answerForm(answer: JsonValue, question: ElicitRequestFormParams, { key }: InputContext): ElicitAnswer {
-  const fields = Object.keys(question.requestedSchema.properties)
+  const { properties } = question.requestedSchema
+  if (!isJsonObject(answer)) return answerInShort(answer, properties, key)
+  const fields = Object.keys(properties)
   const action = fields.includes('action') ? undefined : explicitActionOf(answer)
-  if (action !== undefined && isJsonObject(answer)) {
+  if (action !== undefined) {
     const { content = {} } = answer
     if (isJsonObject(content)) rejectUnknownField(content, fields, key)
     return { action, content: contentOf(content, key) }
   }
-  if (isJsonObject(answer)) {
-    rejectUnknownField(answer, fields, key)
-    return { action: 'accept', content: contentOf(answer, key) }
-  }
-  const [only, ...others] = fields
-  if (only === undefined || others.length > 0)
-    throw new CliError(
-      'usage',
-      `The answer to "${key}" in --answers is not an object; its fields are ${fields.join(', ')}`,
-    )
-  return { action: 'accept', content: contentOf({ [only]: answer }, key) }
+  rejectUnknownField(answer, fields, key)
+  return { action: 'accept', content: contentOf(answer, key) }
+}
+
+type Fields = ElicitRequestFormParams['requestedSchema']['properties']
+
+/** The value of the only field, or a refusal. */
+function answerInShort(answer: JsonValue, properties: Fields, key: string): ElicitAnswer {
+  const [only, ...others] = Object.entries(properties)
+  if (only !== undefined && others.length === 0 && mayBeValue(only[1], answer))
+    return { action: 'accept', content: contentOf({ [only[0]]: answer }, key) }
+  const action = refusalOf(answer)
+  return action === undefined
+    ? rejectAnswer(key, exampleContent(JSON.parse(JSON.stringify({ properties }))))
+    : { action }
+}
+
+/** A field may have a choice with the name of a refusal. */
+function mayBeValue(field: Fields[string], answer: JsonValue): boolean {
+  if (typeof answer !== 'string') return true
+  const isChoice = choicesOf(field)?.some(({ value }) => value === answer) === true
+  return isChoice || (field.type === 'string' && refusalOf(answer) === undefined)
+}
+
+function rejectAnswer(key: string, example: JsonObject): never {
+  const message = `The answer to "${key}" in --answers must be "decline", "cancel" or an object such as ${JSON.stringify(example)}`
+  throw new CliError('usage', message)
 }
 
 /** A misspelt field that may be absent would be left out unnoticed. */

@@ -103,6 +103,7 @@ describe('--answers', () => {
     ['the value of the only field', { name: 'Ada' }, 0, 'Hello, Ada!'],
     ['a whole answer', { name: { action: 'accept', content: { name: 'Ada' } } }, 0, 'Hello, Ada!'],
     ['a refusal', { name: { action: 'decline' } }, 5, 'declined'],
+    ['a refusal in a word', { name: 'cancel' }, 5, 'dismissed'],
     [
       'another key',
       { names: 'Ada' },
@@ -123,6 +124,33 @@ describe('--answers', () => {
     const { code, out, err } = await runCommand(['call', http.url, 'greet', '--answers', answersFile(value)])
     expect([code, out + err]).toEqual([expectedCode, expect.stringContaining(text)])
     expect(err).not.toMatch(/\n\s+at /)
+  })
+
+  test.each([
+    ['place', 'decline', 5, 'declined'],
+    ['page', 'decline', 5, 'declined'],
+    ['place', 'declined', 2, 'must be "decline", "cancel" or an object such as {"street":"…","city":"…"}'],
+    ['page', 'accept', 2, 'must be "decline", "cancel" or an object such as {"action":"accept"}'],
+    ['isGift', 'no', 2, 'must be "decline", "cancel" or an object such as {"isGift":true}'],
+    ['isGift', false, 0, '{"isGift":false}'],
+    ['verdict', 'decline', 0, '{"verdict":"decline"}'],
+  ] as const)('for %s may be %j', async (key, answer, expectedCode, text) => {
+    const schemas = {
+      place: z.object({ street: z.string(), city: z.string() }),
+      isGift: z.object({ isGift: z.boolean() }),
+      verdict: z.object({ verdict: z.enum(['approve', 'decline']) }),
+    }
+    const ask = tool('ask', {
+      description: 'Asks',
+      run: async (_, ctx) =>
+        key === 'page'
+          ? (await ctx.elicitUrl(key, { message: 'Look', url: 'https://example.com/' }), 'seen')
+          : JSON.stringify(await ctx.elicit(key, { message: 'What?', schema: schemas[key] })),
+    })
+    await using http = await serveHttp(createServer({ name: 's', version: '1.0.0', tools: [ask], log: () => {} }))
+    const file = answersFile({ [key]: answer })
+    const { code, out, err } = await runCommand(['call', http.url, 'ask', '--answers', file])
+    expect([code, out + err]).toEqual([expectedCode, expect.stringContaining(text)])
   })
 
   test('of a call without them are shown as a file, which answers the question as it is', async () => {
