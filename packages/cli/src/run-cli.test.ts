@@ -40,7 +40,12 @@ describe("a user's mistake has one message and no stack trace [OPS-010]", () => 
     ['an unknown store', ['tasks', 'counts', '--store', 'mysql://u:secret@h/d'], 2, 'store has the scheme mysql:'],
     ['a store in memory', ['tasks', 'counts', '--store', 'memory:'], 2, 'in the process of its server only'],
     ['a misspelt folder', ['tasks', 'counts', '--store', 'pglite:./nostore'], 2, 'there is no folder ./nostore'],
-    ['a file that is not there', ['keys', 'check', '--keys-file', '/nowhere/keys'], 2, 'ENOENT'],
+    [
+      'a file that is not there',
+      ['keys', 'check', '--keys-file', '/nowhere/keys'],
+      2,
+      "'/nowhere/keys'\n  Give its path, or make",
+    ],
     ['a server that is not there', ['tasks', 'counts', '--store', 'postgres://127.0.0.1:1/x'], 1, 'ECONNREFUSED'],
   ] as const)('%s', async (_, args, expectedCode, message) => {
     const { code, out, err } = await runCommand(args)

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { findJsonProblem, isJsonObject, type JsonObject } from '@x/core'
+import { codeOf, findJsonProblem, isJsonObject, type JsonObject } from '@x/core'
 import { parse } from 'yaml'
 import { OpenApiError } from './document/open-api-error.ts'
 
@@ -10,10 +10,13 @@ const maxDepth = 200
  * Reads an OpenAPI document from a file of YAML or JSON. References to other files are not followed: bundle a document of
  * several files first, for example with `npx @redocly/cli bundle`.
  *
- * @throws OpenApiError for a file that has no object. The error of Node if the file cannot be read.
+ * @throws OpenApiError for a file that has no object. Its cause is the error of Node if the file cannot be read.
  */
 export async function readOpenApi(path: string): Promise<JsonObject> {
-  const text = await readFile(path, 'utf8')
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    const message = `${path} cannot be read (${codeOf(cause)}); give the path of an OpenAPI document of YAML or JSON`
+    throw new OpenApiError('document', message, { cause })
+  })
   const document = parseDocument(path, text.replace(/^\uFEFF/, ''))
   const problem = findJsonProblem(document, { maxDepth })
   if (isJsonObject(document) && problem === undefined) return document

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { ElicitAnswer, InputContext, InputHandlers } from '@x/client'
-import { findClosestName, isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '@x/core'
+import { codeOf, findClosestName, isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '@x/core'
 import type { ElicitRequestFormParams } from '@x/schema'
 import { choicesOf } from '@x/schema/internal'
 import { CliError } from '../cli-error.ts'
@@ -27,8 +27,12 @@ function messageOf(question: JsonValue | undefined): string {
 
 /** The file of `--answers` has for each key the fields of the form, `"decline"` or `"cancel"`. */
 export async function readAnswers(path: string): Promise<JsonObject> {
-  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw new CliError('usage', cause.message, { cause })
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new CliError(
+      'usage',
+      `${path} cannot be read (${codeOf(cause)}); give --answers the path of a JSON object, such as {"name":{"name":"Ada"}}`,
+      { cause },
+    )
   })
   const answers = parseJsonObject(text)
   if (answers !== undefined) return answers

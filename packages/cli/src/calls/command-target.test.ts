@@ -126,6 +126,11 @@ describe('--answers', () => {
     expect(err).not.toMatch(/\n\s+at /)
   })
 
+  test('with a missing file names it, and says what to write', async () => {
+    const { code, err } = await runCommand(['call', 'node x', 'greet', '--answers', 'absent.json'])
+    expect([code, err]).toEqual([2, expect.stringContaining('absent.json cannot be read (ENOENT); give --answers')])
+  })
+
   test.each([
     ['place', 'decline', 5, 'declined'],
     ['page', 'decline', 5, 'declined'],

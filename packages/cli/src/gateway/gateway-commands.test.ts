@@ -155,7 +155,10 @@ test('a file with problems is wrong usage, and all of them are named without a s
   const missing = await runCommand(['gateway', 'start', '--config', await writeConfig()], { env: {} })
   expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('the variable STATE_KEYS is not set')])
   const absent = await runCommand(['gateway', 'start', '--config', join(folder, 'absent.json')], { env })
-  expect([absent.code, absent.err]).toEqual([2, expect.stringContaining('ENOENT')])
+  expect([absent.code, absent.err]).toEqual([
+    2,
+    expect.stringContaining('(ENOENT); give the path of a JSON file with "upstreams"'),
+  ])
 })
 
 test('an address for other machines without a verification of callers is a problem of the file', async () => {

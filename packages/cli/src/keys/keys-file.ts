@@ -11,7 +11,8 @@ const maxFileBytes = 65_536
  */
 export async function readKeysFile(path: string): Promise<readonly KeyLine[]> {
   const text = await readFile(path, 'utf8').catch((cause: Error) => {
-    throw new CliError('usage', `The keys file cannot be read: ${cause.message}`, { cause })
+    const reason = `${cause.message}\nGive its path, or make one with: mcpx keys new --keys-file FILE`
+    throw new CliError('usage', `The keys file cannot be read: ${reason}`, { cause })
   })
   if (text.length > maxFileBytes) throw new CliError('usage', `${path} is too large to be a file of keys`)
   const keys = parseKeyLines(text)

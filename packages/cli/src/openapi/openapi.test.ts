@@ -75,7 +75,7 @@ test('a tool whose operation changes after it was pinned is withheld, and the ot
 })
 
 test.each([
-  ['a document that is missing', { openapi: 'absent.json' }, 'upstreams.orders.openapi: ENOENT'],
+  ['a document that is missing', { openapi: 'absent.json' }, 'absent.json cannot be read (ENOENT); give the path of'],
   ['an operation that is missing', { operations: ['absent'] }, 'upstreams.orders.openapi: operations has "absent"'],
   ['a login of users', { auth: { userLogin: {} } }, 'upstreams.orders.auth: cannot be userLogin for an API'],
 ])('%s is a problem of the file', async (_, orders, problem) => {
@@ -148,7 +148,7 @@ test.each([
 })
 
 test.each([
-  ['a file that is missing', 'absent.yaml', undefined, 'ENOENT'],
+  ['a file that is missing', 'absent.yaml', undefined, 'absent.yaml cannot be read (ENOENT); give the path of'],
   ['a file that is neither YAML nor JSON', 'broken.yaml', 'a: [', 'broken.yaml is neither YAML nor JSON: '],
   ['another document', 'other.yaml', 'a: 1', 'The document is neither OpenAPI 3.0 to 3.2 nor Swagger 2.0'],
 ])('openapi with %s names it', async (_, name, text, message) => {

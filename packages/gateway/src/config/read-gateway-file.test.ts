@@ -285,7 +285,10 @@ describe('a file is rejected with all problems at once', () => {
   })
 
   test('that cannot be read', async () => {
-    await expect(readGatewayFile(join(folder, 'absent.json'), {})).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(readGatewayFile(join(folder, 'absent.json'), {})).rejects.toMatchObject({
+      message: expect.stringContaining('absent.json cannot be used:\n- it cannot be read (ENOENT); give the path of'),
+      cause: { code: 'ENOENT' },
+    })
   })
 })
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { protect } from '@x/auth/server'
-import { importPeerDependency, type JsonObject, parseJsonObject } from '@x/core'
+import { codeOf, importPeerDependency, type JsonObject, parseJsonObject } from '@x/core'
 import { legacy } from '@x/legacy'
 import { type KeyInput, parseKeyLines, sealedState, type StateCodec } from '@x/state-codec'
 import type { GatewayOptions } from '../gateway/gateway.ts'
@@ -23,10 +23,17 @@ export class GatewayFileError extends Error {
   readonly code = 'invalid_configuration'
   readonly problems: readonly string[]
 
-  constructor(path: string, problems: readonly string[]) {
-    super(`${path} cannot be used:\n${problems.map((problem) => `- ${problem}`).join('\n')}`)
+  constructor(path: string, problems: readonly string[], options?: ErrorOptions) {
+    super(`${path} cannot be used:\n${problems.map((problem) => `- ${problem}`).join('\n')}`, options)
     this.problems = problems
   }
+}
+
+/** @throws GatewayFileError that says which file it must be, for one that cannot be read. */
+export async function readText(path: string, form: string): Promise<string> {
+  return readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new GatewayFileError(path, [`it cannot be read (${codeOf(cause)}); give the path of ${form}`], { cause })
+  })
 }
 
 /** @throws GatewayFileError with the place of the first error, if the text is not JSON. */
@@ -55,14 +62,14 @@ export function isGatewayFileError(error: unknown): error is GatewayFileError {
  * const { gateway: options, http } = await readGatewayFile('gateway.json')
  * await serveHttp(gateway(options), http)
  *
- * @throws GatewayFileError with all problems of the form, or, if the form is right, with all other problems. TypeError
- * for a `listen.protect` that `protect` does not accept. The error of Node if the file cannot be read.
+ * @throws GatewayFileError with all problems of the form, or, if the form is right, with all other problems. Its cause is
+ * the error of Node if the file cannot be read. TypeError for a `listen.protect` that `protect` does not accept.
  */
 export async function readGatewayFile(
   path: string,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<GatewaySettings> {
-  const value = parseFile(path, await readFile(path, 'utf8'))
+  const value = parseFile(path, await readText(path, 'a JSON file with "upstreams"'))
   const { data, error } = gatewayFile.safeParse(value)
   if (error !== undefined) throw new GatewayFileError(path, describeIssues(error))
   const source = { folder: dirname(resolve(path)), secrets: new SecretReader(dirname(resolve(path)), environment) }

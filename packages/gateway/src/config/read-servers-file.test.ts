@@ -179,3 +179,12 @@ test.each<[string, object | string, string]>([
 ])('a file %s is refused with the place and the remedy', async (_title, file, problem) => {
   await expect(read(file)).rejects.toThrow(problem)
 })
+
+test('a missing file is refused with its path, what it must be, and the cause', async () => {
+  await expect(readServersFile('absent/mcp.json', { name: 'test-host' })).rejects.toMatchObject({
+    message: expect.stringMatching(
+      /^absent\/mcp\.json cannot be used:\n- it cannot be read \(ENOENT\); .*"mcpServers"/,
+    ),
+    cause: { code: 'ENOENT' },
+  })
+})

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { checkArgument } from '@x/core'
 import type { HttpAuthorizer } from '@x/exchange'
@@ -7,7 +6,7 @@ import { createPersonLogin } from '../hop/person-login.ts'
 import type { GatewayUpstreamOptions } from '../upstream/upstream.ts'
 import type { PinFile } from './file-pins.ts'
 import { expandPlaceholders, type Placeholders, readEnvFile, type ServersFileInput } from './placeholders.ts'
-import { GatewayFileError, parseFile } from './read-gateway-file.ts'
+import { GatewayFileError, parseFile, readText } from './read-gateway-file.ts'
 import { type CommandServer, parseServers, type UrlServer, withoutComments } from './servers-schema.ts'
 
 /** A server at a URL of a file, for which a host chooses the login. */
@@ -51,14 +50,15 @@ export interface ServersFileOptions {
  * const upstreams = await readServersFile('.mcp.json', { name: 'my-host' })
  * const client = createClient(gateway({ name: 'my-host', version: '1.0.0', upstreams }), { name: 'my-host', version: '1.0.0' })
  *
- * @throws GatewayFileError with all problems of the file. The error of Node if the file cannot be read.
+ * @throws GatewayFileError with all problems of the file. Its cause is the error of Node if the file cannot be read.
  */
 export async function readServersFile(
   path: string,
   options: ServersFileOptions,
 ): Promise<Readonly<Record<string, GatewayUpstreamOptions>>> {
   checkArgument(options, { where: 'readServersFile', takes: 'a path and an object with name', needs: ['name'] })
-  const file = parseFile(path, withoutComments(await readFile(path, 'utf8')))
+  const text = await readText(path, 'a JSON file with "mcpServers", or with "servers" as VS Code has it')
+  const file = parseFile(path, withoutComments(text))
   const { servers, inputs, problems } = parseServers(file)
   const workspaceFolder = resolve(options.workspaceFolder ?? dirname(path))
   const { environment = process.env, input } = options
