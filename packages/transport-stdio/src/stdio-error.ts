@@ -14,7 +14,10 @@ export type StdioErrorCode =
    * again.
    */
   | 'exited'
-  /** The process exited before it answered anything, or too often in a row, and is not started again. */
+  /**
+   * The process exited before it answered anything, or too often in a row. This connection does not start it again; a
+   * new one does, such as that of a gateway for its next call.
+   */
   | 'restarts'
   /** The connection was closed on this side, or its streams ended. The server may have processed the request. */
   | 'closed'

@@ -44,7 +44,7 @@ export function createRestartPolicy(restart: false | undefined, clock: Clock): R
 
 function restartsExhaustedError(exitCount: number, lastError: StdioError): StdioError {
   const frequency = exitCount === 1 ? 'once' : `${exitCount} times in a row`
-  const message = `The server's process ended ${frequency} and is not started again; the last time: ${lastError.message}`
+  const message = `The server's process ended ${frequency}, and this connection does not start it again; the last time: ${lastError.message}`
   const { exitCode, signal, stderr } = lastError
   return new StdioError('restarts', message, { exitCode, signal, stderr, cause: lastError })
 }

@@ -212,7 +212,7 @@ function createEndError(
 function createStartError(command: string, { exitCode, signal, stderr, firstOutput }: EndedProcess): StdioError {
   // A runtime reports its reason first. The calls that led to it follow, and would fill the last lines.
   const outputSuffix = firstOutput === '' ? '; it wrote nothing to stderr' : `; its first output: ${firstOutput}`
-  const message = `The server's process (${command}) ended ${describeEnd({ exitCode, signal })} before it answered anything, and is not started again${outputSuffix}`
+  const message = `The server's process (${command}) ended ${describeEnd({ exitCode, signal })} before it answered anything, and this connection does not start it again${outputSuffix}`
   return new StdioError('restarts', message, { exitCode, signal, stderr })
 }
 
