@@ -1,6 +1,6 @@
 import { type ScriptedAuthServer, startScriptedAuthServer } from '@tooling/auth-server/scripted'
 import { createClient } from '@x/client'
-import { createServer, tool } from '@x/server'
+import { type Context, createServer, tool } from '@x/server'
 import { randomKey, sealedState } from '@x/state-codec'
 import { tasksClient } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
@@ -69,6 +69,33 @@ test('/readyz is 503 until the issuer of the tokens was reached', async () => {
   issuer.break(false)
   now += 1000
   expect(await readinessOf()).toBe(200)
+})
+
+test('what a handler asks for is one line in the log without requireScopes and HTTP, also in a task', async () => {
+  const records: unknown[] = []
+  const run = (_: unknown, ctx: Context): string => {
+    needScopes(ctx, 'items:erase')
+    return 'erased'
+  }
+  await using server = createServer({
+    name: 'items',
+    version: '1.0.0',
+    tools: [
+      tool('erase', { description: 'Erases', run }),
+      tool('erase_all', { description: 'Erases all', task: 'required', run }),
+    ],
+    extensions: [tasks({ store: 'memory:', pollIntervalMs: 20 })],
+    log: (record) => records.push(record),
+  })
+  const extensions = [tasksClient({ polling: { defaultMs: 20, minMs: 5 } })]
+  const client = createClient(server, { name: 'test', version: '1.0.0', extensions })
+  for (const name of ['erase', 'erase_all']) await expect(client.callTool(name)).rejects.toThrow('items:erase')
+  const message = 'A caller without a principal lacks the scopes items:erase'
+  const record = { level: 'warn', code: 'insufficient_scope', method: 'tools/call', message }
+  expect(records).toEqual([
+    expect.objectContaining({ ...record, name: 'erase', taskId: undefined }),
+    expect.objectContaining({ ...record, name: 'erase_all', taskId: expect.any(String) }),
+  ])
 })
 
 function clientOf({ url }: HttpServer, token: string) {

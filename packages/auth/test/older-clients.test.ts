@@ -1,10 +1,11 @@
 import { startScriptedAuthServer } from '@tooling/auth-server/scripted'
+import type { LogRecord } from '@x/core'
 import { legacy } from '@x/legacy'
 import { createServer, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { protect, requireScopes } from '../src/server.ts'
+import { needScopes, protect } from '../src/server.ts'
 
 const resource = 'https://items.example/mcp'
 
@@ -16,15 +17,26 @@ describe('a client of an older revision', () => {
     params: { name, arguments: {} },
   })
 
+  const records: LogRecord[] = []
+
   async function post(revision: string, body: unknown): Promise<Response> {
     await using issuer = await startScriptedAuthServer({ aud: resource, sub: 'ada', scope: 'items:read' })
-    const run = (): string => 'done'
+    const list = tool('list', { description: 'Lists', run: () => 'done' })
+    const erase = tool('erase', {
+      description: 'Erases',
+      run(_, ctx) {
+        needScopes(ctx, 'items:write')
+        return 'done'
+      },
+    })
+    records.length = 0
     await using server = createServer({
       name: 'items',
       version: '1.0.0',
       state: false,
-      tools: [tool('list', { description: 'Lists', run }), tool('erase', { description: 'Erases', run })],
-      extensions: [legacy(), requireScopes({ 'tools/call': { erase: ['items:write'] } })],
+      tools: [list, erase],
+      extensions: [legacy()],
+      log: (record) => records.push(record),
     })
     await using http = await serveHttp(server, {
       auth: protect({ resource, issuers: [issuer.issuer], scopes: ['items:read'] }),
@@ -49,6 +61,7 @@ describe('a client of an older revision', () => {
       expect.stringContaining('Bearer error="insufficient_scope", scope="items:read items:write"'),
     ])
     expect(await response.json()).toMatchObject({ id: 1, error: { data: { scopes: ['items:write'] } } })
+    expect(records).toMatchObject([{ code: 'insufficient_scope', name: 'erase', principal: 'ada' }])
     expect((await post('2025-11-25', call(1, 'list'))).status).toBe(200)
   })
 

@@ -22,7 +22,13 @@ import {
   findMethodRow,
   type RpcError,
 } from '@x/schema'
-import { findRevisionError, overloadedReason, quotaReason, readRequestMeta } from '@x/exchange/internal'
+import {
+  findRevisionError,
+  logMissingScopes,
+  overloadedReason,
+  quotaReason,
+  readRequestMeta,
+} from '@x/exchange/internal'
 import type { Catalog } from './compile/catalog.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'
 import { logContextOf, type LoggedRequest, reportServerError } from './request/report.ts'
@@ -54,7 +60,7 @@ export function createCoreExchange(state: ServerState): Exchange {
       if (isCancelled(call)) throw call.signal.reason
       // An extension may choose any error code.
       if (!isMcpError(error)) return toErrorResponse(error, { ...request, call }, settings)
-      emitRefusal(error, { ...request, call }, settings)
+      reportRefusal(error, { ...request, call }, settings)
       return errorResponse(request.id, error)
     }
   }
@@ -231,7 +237,7 @@ const definedErrorCodes = new Set<number>(Object.values(errorCodes))
 function toErrorResponse(error: unknown, request: LoggedRequest, settings: ServerSettings): RpcError {
   const mcpError = isLimitError(error) ? limitErrorToMcp(error) : error
   if (isMcpError(mcpError) && isSendable(mcpError)) {
-    emitRefusal(mcpError, request, settings)
+    reportRefusal(mcpError, request, settings)
     return errorResponse(request.id, mcpError)
   }
   if (isInputDeclined(error)) return errorResponse(request.id, declinedError(error))
@@ -240,7 +246,13 @@ function toErrorResponse(error: unknown, request: LoggedRequest, settings: Serve
   return errorResponse(request.id, isUnavailable(error) ? unavailableError({ begun: true }) : undefined)
 }
 
-function emitRefusal({ data }: McpError, request: LoggedRequest, { events }: ServerSettings): void {
+function reportRefusal(error: McpError, request: LoggedRequest, { events, log }: ServerSettings): void {
+  const { data } = error
+  logMissingScopes(error, {
+    request,
+    principal: request.call.principal,
+    log: (record) => log({ ...logContextOf(request), ...record }),
+  })
   if (events.emit === undefined || !isJsonObject(data)) return
   const { reason, limit } = data
   if ((reason !== overloadedReason && reason !== quotaReason) || typeof limit !== 'string') return

@@ -1,5 +1,6 @@
 import { resolveOptions } from '@x/core'
 import type { HttpErrorContext } from '@x/exchange'
+import { logMissingScopes, neededScopesOf } from '@x/exchange/internal'
 import type { WireError } from '@x/schema'
 import { parseScopes } from '../scopes.ts'
 import {
@@ -11,7 +12,6 @@ import {
 import type { HttpErrorResponse } from './challenge.ts'
 import type { AuthenticationContext, HttpRequestHead } from './credentials.ts'
 import { canonicalizeResource, createMetadataDocuments, type MetadataDocument } from './metadata.ts'
-import { logMissingScopes, neededScopesOf } from './missing-scopes.ts'
 import {
   createAuthenticationState,
   dpopModeOf,
@@ -31,7 +31,7 @@ export interface Protection {
   readonly documents: Readonly<Record<string, MetadataDocument>>
   /**
    * Turns an error of {@link requireScopes} or {@link needScopes} into a 403 response with a challenge. Undefined for
-   * any other error. Writes to the log of `context` which scopes are missing, unless {@link requireScopes} has.
+   * any other error. Writes to the log of `context` which scopes are missing, unless the server has.
    */
   readonly toHttpError: (error: WireError, context?: HttpErrorContext) => HttpErrorResponse | undefined
   /**

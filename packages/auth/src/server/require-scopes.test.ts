@@ -133,19 +133,6 @@ test('a handler asks for scopes in the same way [AUE-011]', () => {
   expect(() => needScopes({ principal: reader })).not.toThrow()
 })
 
-test('what a handler asks for is logged like a rule', async () => {
-  const asking: Exchange = async ({ id }) => {
-    const error = thrownBy(() => needScopes({ principal: reader }, 'items:write'))
-    return { jsonrpc: '2.0', id, error: toWire(error) }
-  }
-  records.length = 0
-  const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a' } } as const
-  await middlewareOf({})(asking)(request, createCall({ principal: reader }))
-  expect(records).toMatchObject([
-    { code: 'insufficient_scope', name: 'a', message: 'ada lacks the scopes items:write' },
-  ])
-})
-
 function thrownBy(run: () => void): unknown {
   try {
     run()

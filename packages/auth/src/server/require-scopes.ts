@@ -1,7 +1,7 @@
 import { checkArgument, requireSync } from '@x/core'
 import { type Call, type Principal, type ServerExtension, transportKey } from '@x/exchange'
+import { createMissingScopesError, logMissingScopes } from '@x/exchange/internal'
 import { errorResponse, findMethodRow, isJsonObject, type JsonObject, methods } from '@x/schema'
-import { createMissingScopesError, logMissingScopes } from './missing-scopes.ts'
 import { parseScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 
 /** Says which scopes a request needs. `params` come from the client and have not been checked. */
@@ -54,12 +54,11 @@ export function requireScopes(
           neededScopes.length === 0 ||
           isTrustedCall(call, options) ||
           hasGrantedScopes(call.principal, neededScopes, impliedScopes)
-        const response = isGranted
-          ? await next(request, call)
-          : errorResponse(request.id, createMissingScopesError(neededScopes))
-        if ('error' in response)
-          logMissingScopes(response.error, { request, principal: call.principal, log }, impliedScopes)
-        return response
+        if (isGranted) return next(request, call)
+        const error = createMissingScopesError(neededScopes)
+        const { principal } = call
+        logMissingScopes(error, { request, principal, log }, expandScopes(principal?.scopes ?? [], impliedScopes))
+        return errorResponse(request.id, error)
       },
     }),
   }

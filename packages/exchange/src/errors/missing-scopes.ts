@@ -1,7 +1,15 @@
-import type { LogContext } from '@x/core'
-import type { HttpErrorContext, Principal } from '@x/exchange'
+import type { Log, LogContext } from '@x/core'
 import { errorCodes, findMethodRow, isJsonObject, McpError, type RpcRequest, type WireError } from '@x/schema'
-import { expandScopes, type Scopes } from '../scopes.ts'
+import type { Principal } from '../call/exchange.ts'
+
+type Scopes = readonly string[]
+
+/** Which request failed. Undefined if it could not be read. */
+interface FailedCall {
+  readonly request: Pick<RpcRequest, 'id' | 'method' | 'params'> | undefined
+  readonly principal: Principal | undefined
+  readonly log: Log
+}
 
 const missingScopesReason = 'insufficient_scope'
 
@@ -18,14 +26,14 @@ export function neededScopesOf({ data }: WireError): Scopes | undefined {
   return data['scopes'].filter((scope) => typeof scope === 'string')
 }
 
-/** Data of logged errors. An error passes each `requireScopes` and, over HTTP, `protect`, and is one line in the log. */
+/** Data of logged errors. An error passes the server and, over HTTP, `protect`, and is one line in the log. */
 const loggedErrorData = new WeakSet<object>()
 
 /** Logs which of the needed scopes a caller lacks. Does nothing for any other error. */
 export function logMissingScopes(
   error: WireError,
-  { request, principal, log }: HttpErrorContext,
-  impliedScopes: ReadonlyMap<string, Scopes> = new Map(),
+  { request, principal, log }: FailedCall,
+  grantedScopes: Scopes = principal?.scopes ?? [],
 ): void {
   const neededScopes = neededScopesOf(error)
   if (neededScopes === undefined || !isJsonObject(error.data) || loggedErrorData.has(error.data)) return
@@ -35,21 +43,16 @@ export function logMissingScopes(
     level: 'warn',
     code: missingScopesReason,
     principal: principal?.subject,
-    message: describeMissingScopes(neededScopes, principal, impliedScopes),
+    message: describeMissingScopes(neededScopes, principal, grantedScopes),
   })
 }
 
-function describeMissingScopes(
-  neededScopes: Scopes,
-  principal: Principal | undefined,
-  impliedScopes: ReadonlyMap<string, Scopes>,
-): string {
-  const grantedScopes = expandScopes(principal?.scopes ?? [], impliedScopes)
+function describeMissingScopes(neededScopes: Scopes, principal: Principal | undefined, grantedScopes: Scopes): string {
   const missingScopes = neededScopes.filter((scope) => !grantedScopes.includes(scope))
   return `${principal?.subject ?? 'A caller without a principal'} lacks the scopes ${missingScopes.join(' ')}`
 }
 
-function describeRequest(request: RpcRequest | undefined): LogContext {
+function describeRequest(request: FailedCall['request']): LogContext {
   if (request === undefined) return {}
   const { id, method, params } = request
   const name = params?.[findMethodRow(method)?.targetParam ?? '']
