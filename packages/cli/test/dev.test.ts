@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { AuthError } from '@x/auth/client'
 import { createClient } from '@x/client'
 import { connectAny } from '@x/legacy/client'
 import { createServer } from '@x/server'
+import type { HttpAuthorizer } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findRemedy } from '../src/dev/calls/explain-fault.ts'
@@ -200,6 +202,34 @@ describe.each(['http', 'stdio'] as const)('a server over %s', (transport) => {
     await dev.post('client', { revision: 'probe' })
     await dev.ready(again)
   })
+})
+
+test('a server that wants more scopes than a login has waits for a login, whose scopes are said', async () => {
+  const challenge = { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="items:write"' }
+  const rejection = { status: 403, message: 'no', headers: challenge }
+  await using http = await serveHttp(createServer({ name: 'more', version: '1.0.0', tools: [] }), {
+    auth: () => rejection,
+  })
+  const pending = new AuthError('login_pending', 'A login is open', {
+    url: new URL('https://login.example/'),
+    addedScopes: ['items:write'],
+  })
+  let announce = (_: Error): void => {}
+  const auth: HttpAuthorizer = {
+    headers: () => ({}),
+    onResponse: () => {
+      announce(pending)
+      return new Promise(() => {})
+    },
+    onLoginChange: (_, listener) => {
+      announce = listener
+      return () => {}
+    },
+  }
+  const dev = await DevDriver.start({ target: http.url, http: { auth } })
+  const reason = await dev.waitFor((event) => event.type === 'server' && event.server.reason)
+  expect(reason).toBe('The server requires items:write, which your login lacks: visit https://login.example/')
+  await dev.close()
 })
 
 test('a port that is taken is said with the command that helps', async () => {

@@ -46,6 +46,8 @@ export interface AuthErrorDetails {
   readonly issuer?: string | undefined
   /** Where the person has to go. Set with `authorization_needed`, and with the `login_pending` of a page. */
   readonly url?: URL | undefined
+  /** What a call needs beyond an earlier login. Set with the `login_pending` of a page. */
+  readonly addedScopes?: readonly string[] | undefined
   /** What the authorization server sent as `error` (RFC 6749, sections 4.1.2.1 and 5.2). */
   readonly error?: string | undefined
   readonly cause?: unknown
@@ -57,6 +59,7 @@ export class AuthError extends Error {
   readonly code: AuthErrorCode
   readonly issuer: string | undefined
   readonly url: URL | undefined
+  readonly addedScopes: readonly string[] | undefined
   readonly error: string | undefined
   /** A server runs no request that it has not authorized. */
   readonly mayHaveRun = false
@@ -66,6 +69,7 @@ export class AuthError extends Error {
     this.code = code
     this.issuer = details.issuer
     this.url = details.url
+    this.addedScopes = details.addedScopes
     this.error = details.error
   }
 }

@@ -115,7 +115,10 @@ async function visitLoginPage(
   const reason = isNewClient ? ': the program has a new client id there, so its earlier login has ended' : ''
   const purpose = addedScopes.length === 0 ? '' : ` for ${addedScopes.join(' ')}`
   const message = `A login${purpose} is open in the browser, at ${url.origin}${url.pathname}${reason}`
-  const endOpenLogin = openLogins.open(endpoint.href, new AuthError('login_pending', message, { issuer, url }))
+  const endOpenLogin = openLogins.open(
+    endpoint.href,
+    new AuthError('login_pending', message, { issuer, url, addedScopes }),
+  )
   try {
     return await raceWithCancellation(context.redirectListener.visit(url, state), signal)
   } catch (error) {

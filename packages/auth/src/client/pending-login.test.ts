@@ -64,7 +64,7 @@ test('A login for another scope shows in the error of its call, though other cal
   const failed = client.callTool('update', {}, { timeoutMs: 1000 }).catch(String)
   await visited.opened
   await client.callTool('greet')
-  expect(connection.state.status).toBe('login_needed')
+  expect(connection.state).toMatchObject({ status: 'login_needed', reason: { addedScopes: ['items:write'] } })
   clock.advance(1000)
   expect(await failed).toMatch(
     /A login for items:write is open in the browser, at .*: finish the login, and call again$/,

@@ -56,7 +56,11 @@ test.each([
     'resource_metadata="http://127.0.0.1:1/metadata"',
     'names no authorization server: look for the reason in its log',
   ],
-  [403, 'error="insufficient_scope", scope="a b"', 'The token of --token lacks a scope: the server wants a b'],
+  [
+    403,
+    'error="insufficient_scope", scope="a b"',
+    'The token of --token lacks a scope: the server wants a b\n  Get a token with it.',
+  ],
 ])(
   'a token that the server rejects with %i %s is an error that says what it wants',
   async (status, challenge, text) => {

@@ -9,18 +9,27 @@ export function createTokenAuthorizer(token: string): HttpAuthorizer {
     headers: () => ({ authorization: `Bearer ${token}` }),
     onResponse: async ({ status, header }, { url, signal }) => {
       const challenge = header('www-authenticate')
-      const scope = readChallengeParam(challenge, 'scope')
-      if (status === 403 && scope !== undefined && readChallengeParam(challenge, 'error') === 'insufficient_scope')
-        throw new HttpError('status', `The token of --token lacks a scope: the server wants ${toDisplayLine(scope)}`, {
-          origin: url.origin,
-          status,
-        })
+      const missing = readMissingScope(status, challenge)
+      if (missing !== undefined) {
+        const lines = [
+          `The token of --token lacks a scope: the server wants ${toDisplayLine(missing)}`,
+          'Get a token with it. Without --token, you log in at a terminal, and grant it there.',
+        ]
+        throw new HttpError('status', lines.join('\n'), { origin: url.origin, status })
+      }
       if (status !== 401) return undefined
+      const scope = readChallengeParam(challenge, 'scope')
       const metadata = await findMetadata(challenge, url, signal)
       const lines = ['The server rejects the token of --token (or MCPX_TOKEN)', ...describeWanted(metadata, scope)]
       throw new HttpError('status', lines.join('\n'), { origin: url.origin, status })
     },
   }
+}
+
+/** The scopes that a server wants beyond those of the token. Undefined for another response. */
+export function readMissingScope(status: number, challenge: string | undefined): string | undefined {
+  const isMissing = status === 403 && readChallengeParam(challenge, 'error') === 'insufficient_scope'
+  return isMissing ? readChallengeParam(challenge, 'scope') : undefined
 }
 
 /** The first of that name, of any challenge. */

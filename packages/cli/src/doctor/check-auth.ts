@@ -1,11 +1,13 @@
 import { isJsonObject, type JsonObject, parseJsonObject } from '@x/core'
-import { readChallengeParam } from '../calls/given-token.ts'
+import { readChallengeParam, readMissingScope } from '../calls/given-token.ts'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { describeReply, type Reply } from './http-probe.ts'
 import { discoverProbe, sendPlain, sendRpc } from './rpc-probe.ts'
 
 /** A client without a token finds the issuer, and the issuer's metadata have the same names. */
 export async function checkAuth(target: Target): Promise<Finding> {
+  const missing = checkScopes(target)
+  if (missing !== undefined) return missing
   const anonymous = { ...target, token: undefined }
   const reply = target.token === undefined ? target.discovered : await sendRpc(anonymous, discoverProbe)
   if (reply.status !== 401) return skipped('The server requires no token.')
@@ -23,6 +25,16 @@ export async function checkAuth(target: Target): Promise<Finding> {
   return wrong(
     'The server rejects the token.',
     `Get one for the resource ${JSON.stringify(metadata['resource'])}: the log of the server says what is wrong with this one.`,
+  )
+}
+
+/** Undefined if the token has the scopes of every request. */
+function checkScopes({ discovered: { status, headers }, url }: Target): Finding | undefined {
+  const scope = readMissingScope(status, headers['www-authenticate'])
+  if (scope === undefined) return undefined
+  return wrong(
+    `The token lacks a scope: the server wants ${scope}.`,
+    `Grant it with "mcpx list ${url.href}" at a terminal, which logs you in, or give a token with it by --token.`,
   )
 }
 

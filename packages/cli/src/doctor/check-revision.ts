@@ -1,4 +1,5 @@
 import { errorCodes, protocolVersion } from '@x/schema'
+import { readMissingScope } from '../calls/given-token.ts'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { describeReply, errorOf, type Reply, resultOf } from './http-probe.ts'
 import { discoverProbe, sendRpc } from './rpc-probe.ts'
@@ -78,19 +79,23 @@ export function isModern({ discovered }: Target): boolean {
 
 /** The server speaks revision 2026-07-28. */
 export function checkDiscover(target: Target): Finding {
-  const { discovered, served, token } = target
+  const { discovered, served } = target
   const versions = resultOf(discovered)?.['supportedVersions']
   if (Array.isArray(versions) && versions.includes(protocolVersion))
     return ok(`The server speaks ${versions.join(', ')}.`)
-  if (discovered.status === 401)
-    return skipped(
-      token === undefined ? 'The server requires a token: give one with --token.' : 'The server rejects the token.',
-    )
+  const tokenProblem = findTokenProblem(target)
+  if (tokenProblem !== undefined) return skipped(tokenProblem)
   if (isHostRejection(discovered) || errorOf(discovered)?.code === errorCodes.headerMismatch)
     return skipped('The request is rejected before it is read; see the finding above.')
   const remedy = `Serve ${protocolVersion}, beside the older revisions, so that clients need no session.`
   if (served !== undefined) return wrong(`The server speaks older revisions only, and not ${protocolVersion}.`, remedy)
   return wrong(`server/discover gives ${describeReply(discovered)}.`, remedy)
+}
+
+function findTokenProblem({ discovered: { status, headers }, token }: Target): string | undefined {
+  if (readMissingScope(status, headers['www-authenticate']) !== undefined) return 'The token lacks a scope.'
+  if (status !== 401) return undefined
+  return token === undefined ? 'The server requires a token: give one with --token.' : 'The server rejects the token.'
 }
 
 /** A client of an unknown revision can choose another one. */

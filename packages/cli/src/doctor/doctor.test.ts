@@ -29,6 +29,21 @@ test('each check is a line of text, and the last line counts them', async () => 
   expect(out).toContain('The state of a call opens on 8 of 8 connections.')
 })
 
+test('a token that lacks a scope is a finding with the scope and the remedy', async () => {
+  const challenge = { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="items:read items:write"' }
+  const auth = () => ({ status: 403, message: 'no', headers: challenge })
+  await using http = await serveHttp(server, { auth })
+  const { json } = await runCommand(['doctor', http.url, '--token', 'x', '--json'])
+  const { checks } = Object(json())
+  expect(checks).toContainEqual({
+    id: 'auth',
+    status: 'wrong',
+    found: 'The token lacks a scope: the server wants items:read items:write.',
+    change: expect.stringContaining(`Grant it with "mcpx list ${http.url}" at a terminal`),
+  })
+  expect(checks).toContainEqual({ id: 'discover', status: 'skipped', found: 'The token lacks a scope.' })
+})
+
 test('a page that is allowed needs the headers of the protocol', async () => {
   await using http = await serveRaw((request, response) => {
     const headers = { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'content-type, mcp-name' }

@@ -54,7 +54,9 @@ export class RestartableConnection implements Connection {
   get pendingLogin(): string | undefined {
     const { status, loginUrl, reason } = this.state
     if (status !== 'login_needed' || !isAuthError(reason) || reason.code !== 'login_pending') return undefined
-    return `The server requires a login: ${loginUrl === undefined ? reason.message : `visit ${loginUrl}`}`
+    const { message, addedScopes = [] } = reason
+    const need = addedScopes.length === 0 ? 'a login' : `${addedScopes.join(' ')}, which your login lacks`
+    return `The server requires ${need}: ${loginUrl === undefined ? message : `visit ${loginUrl}`}`
   }
 
   get process(): AnyConnection['process'] {

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import type { DoctorView, ServerState } from '../../../src/dev/events.ts'
+import type { PendingLogin } from '../state/dev-state.ts'
 import type { Session } from '../state/session.ts'
 import { showDuration } from '../units.ts'
 
@@ -32,11 +33,11 @@ function Title({ server }: { readonly server: ServerState | undefined }): VNode 
 
 /** `reason` says why the server is not ready. */
 function Problems({ session, reason }: { readonly session: Session; readonly reason: string | undefined }): VNode {
-  const { loginUrl, doctor, warnings } = session.state
+  const { login, doctor, warnings } = session.state
   const problem = session.problem.value
   return (
     <>
-      {loginUrl.value !== undefined && <LoginNotice url={loginUrl.value} />}
+      {login.value !== undefined && <LoginNotice {...login.value} />}
       {doctor.value && <DoctorCard doctor={doctor.value} />}
       {warnings.value.map((warning) => (
         <p key={warning} class="notice warned">
@@ -142,12 +143,13 @@ function ProfilePicker({ session, server }: { readonly session: Session; readonl
   )
 }
 
-function LoginNotice({ url }: { readonly url: string }): VNode {
+function LoginNotice({ url, addedScopes }: PendingLogin): VNode {
   return (
     <p class="notice">
-      The server requires a login.{' '}
+      The server requires {addedScopes.length === 0 ? 'a login' : `${addedScopes.join(' ')}, which your login lacks`}.{' '}
       <a href={url} target="_blank" rel="noreferrer noopener">
         Log in at {new URL(url).host}
+        {addedScopes.length > 0 && ', and grant it'}
       </a>
     </p>
   )

@@ -41,6 +41,12 @@ export interface PanelState extends PanelView {
   readonly problem: string | undefined
 }
 
+/** Where the user logs in at the server, and what a call needs beyond an earlier login. */
+export interface PendingLogin {
+  readonly url: string
+  readonly addedScopes: readonly string[]
+}
+
 /** What the command has reported. */
 export interface DevState {
   readonly link: Signal<Link>
@@ -50,8 +56,7 @@ export interface DevState {
   readonly tasks: ReadonlySignal<readonly TaskView[]>
   /** Warnings about the server as a whole. */
   readonly warnings: ReadonlySignal<readonly string[]>
-  /** The URL where the user logs in at the server. */
-  readonly loginUrl: ReadonlySignal<string | undefined>
+  readonly login: ReadonlySignal<PendingLogin | undefined>
   readonly doctor: ReadonlySignal<DoctorView | undefined>
   readonly armed: ReadonlySignal<ArmedFault | undefined>
   readonly faultKinds: ReadonlySignal<readonly FaultKind[]>
@@ -106,7 +111,7 @@ function createSignals() {
     setup: signal<Setup>({ hosts: [], hostUrl: undefined }),
     lists: signal<ServerLists | undefined>(undefined),
     taskById: signal<ReadonlyMap<string, TaskView>>(new Map()),
-    loginUrl: signal<string | undefined>(undefined),
+    login: signal<PendingLogin | undefined>(undefined),
     doctor: signal<DoctorView | undefined>(undefined),
     armed: signal<ArmedFault | undefined>(undefined),
     faultKinds: signal<readonly FaultKind[]>([]),
@@ -125,11 +130,12 @@ type Takers = {
 const takers: Takers = {
   server: (signals, { server }) => {
     signals.server.value = server
-    if (server.status === 'ready') signals.loginUrl.value = undefined
+    if (server.status === 'ready') signals.login.value = undefined
   },
   lists: (signals, event) => void (signals.lists.value = event.lists),
   task: ({ taskById }, { task }) => void (taskById.value = new Map([...taskById.value, [task.id, task]])),
-  login: ({ loginUrl }, { url }) => void (loginUrl.value = url),
+  login: ({ login }, { url, addedScopes = [] }) =>
+    void (login.value = url === undefined ? undefined : { url, addedScopes }),
   doctor: (signals, event) => void (signals.doctor.value = event.doctor),
   fault: (signals, { armed, available }) => {
     signals.armed.value = armed
