@@ -26,7 +26,7 @@ const ofOthers = {
   'the program of Cloudflare': 'wrangler',
   'a file of the MCP Registry': 'server.json',
   'files that a reader makes from the code of a guide':
-    'weather.mts page.mjs proxy.mjs quick-start.mts definition.mts tracker.test.mts files.mjs',
+    'weather.mts weather-page.mjs proxy.mjs quick-start.mts definition.mts tracker.test.mts files.mjs',
   'an option of other SDKs': 'protocolVersionDiscovery',
   'exported by the official SDK, and methods of its server and client':
     'server.registerTool server.registerPrompt server.registerResource server.server.elicitInput ' +
