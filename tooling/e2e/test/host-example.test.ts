@@ -3,7 +3,15 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startAuthServer } from '@tooling/auth-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bundleHost, killIn, removeAtCall, type RunningHost, startHost, startPeer } from './host-program.ts'
+import {
+  bundleHost,
+  killIn,
+  removeAtCall,
+  type RunningHost,
+  startHost,
+  startPeer,
+  startTypedHost,
+} from './host-program.ts'
 import { everything, filesystem, findFreePort } from './older-server-peers.ts'
 import { processesOf } from './process-list.ts'
 
@@ -85,6 +93,17 @@ test('the host of the guide outlives each of seven servers that is killed by a c
   host.say('CALL everything__trigger-long-running-operation {"duration":60,"steps":2}')
   await expect.poll(() => existsSync(callFileOf('everything'))).toBe(false)
   await expectNothingLeft(host)
+})
+
+test('the host of the guide in TypeScript makes one call, asks its user, and ends with its servers', async () => {
+  const file = join(folder, 'typed.json')
+  const notes = { command: process.execPath, args: ['notes.mjs'], cwd: '${workspaceFolder}' }
+  await writeFile(file, JSON.stringify({ mcpServers: { notes } }))
+  using host = startTypedHost(folder, [file, 'notes__add'])
+  await host.waitFor(/notes__add asks: What should the note say\? Text: /)
+  host.say('milk')
+  await host.waitFor(/^Noted by \d+: milk$/m)
+  expect(await host.ended).toEqual([0, null])
 })
 
 /** The names of the tools that the host has now. */

@@ -21,6 +21,7 @@ export async function bundleHost(): Promise<string> {
   await build({
     entryPoints: {
       host: examplePath('host.mjs'),
+      'typed-host': fileURLToPath(new URL('../../examples/src/typed-host.ts', import.meta.url)),
       notes: examplePath('notes.mjs'),
       web: examplePath('web.mjs'),
       peer: programPath('host-peer.ts'),
@@ -73,6 +74,11 @@ export interface RunningHost extends Disposable {
   readonly waitFor: (pattern: RegExp) => Promise<string>
   /** Waits until the host asks for the next line, and forgets what it has shown. */
   readonly prompt: () => Promise<void>
+}
+
+/** Runs the host of the guide in TypeScript. */
+export function startTypedHost(folder: string, args: readonly string[]): RunningHost {
+  return startProgram(folder, [join(folder, 'typed-host.mjs'), ...args])
 }
 
 /** Runs the host of the guide in a terminal without a browser, so that it prints the address of a login. */
