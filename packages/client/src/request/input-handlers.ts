@@ -33,7 +33,10 @@ export interface InputContext {
   readonly round: number
   /** Aborts when the answer is no longer needed; close your dialog then. */
   readonly signal: AbortSignal
-  /** The server's address, and its name as it claims it. Show them to the user. */
+  /**
+   * The server's address, and its name as it claims it. Show them to the user. Behind a gateway they are the gateway's,
+   * and {@link InputContext.target} begins with the name of the server.
+   */
   readonly server?: string | undefined
 }
 
