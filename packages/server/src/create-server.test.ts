@@ -105,7 +105,7 @@ describe('the order of checks', () => {
   })
 
   test.each(['2025-11-25', '1900-01-01', '2026-07-29', ''])(
-    'version "%s" is refused, with those that are served [VER-001]',
+    'version "%s" is refused, with those that are served [VER-001 BAS-019]',
     async (requested) => {
       // The params are wrong for this revision, but who knows what they are in that one.
       const error = await errorOf(whole, 'tools/call', { name: 7 }, { meta: { [metaKeys.protocolVersion]: requested } })

@@ -45,12 +45,12 @@ export type Serve = (definition: Definition, options?: ServeOptions) => Promise<
 type OpenTestTransport = (server: Server) => Promise<TestTransport>
 
 const memory = [['memory', openMemoryTransport]] as const
-const webTransports = [...memory, ['HTTP', openSocketTransport], ['the fetch handler', openFetchTransport]] as const
-const proxyTransport = ['HTTP through a proxy', openProxyTransport] as const
 const transports: readonly (readonly [string, OpenTestTransport])[] = [
-  ...webTransports,
+  ...memory,
+  ['HTTP', openSocketTransport],
+  ['the fetch handler', openFetchTransport],
   // What random pieces of bytes break is in the readers of HTTP, whose own tests have pieces of every size.
-  ...(isNight ? [proxyTransport] : []),
+  ...(isNight ? ([['HTTP through a proxy', openProxyTransport]] as const) : []),
   ['a stream pair', async (server) => bySubject(await openStreamTransport(server))],
   ['a child process', async (server) => bySubject(await openChildTransport(server))],
 ]
@@ -63,14 +63,9 @@ export function overEveryTransport(title: string, tests: (serve: Serve) => void)
   overEach(transports, title, tests)
 }
 
-/** Runs tests of what no transport takes part in, such as the keys of a fleet. */
+/** Runs tests of what no transport takes part in, such as tasks that start in a session. */
 export function overMemory(title: string, tests: (serve: Serve) => void): void {
   overEach(memory, title, tests)
-}
-
-/** Runs tests over the transports that have headers. */
-export function overTransportsWithHeaders(title: string, tests: (serve: Serve) => void): void {
-  overEach([...webTransports, proxyTransport], title, tests)
 }
 
 function overEach(
@@ -111,6 +106,3 @@ function openMemoryTransport(server: Server): Promise<TestTransport> {
 function bySubject({ exchangeFor, ...transport }: StdioTestTransport): TestTransport {
   return { ...transport, exchangeFor: (subject) => exchangeFor(principalOf(subject)) }
 }
-
-export { textOf } from './asking.ts'
-export { memoryEngine } from '@x/tasks/memory'

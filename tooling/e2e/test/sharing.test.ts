@@ -23,7 +23,7 @@ const echoSecret = tool('echoSecret', {
 // CVE-2026-25536 and CVE-2026-111770: a shared server sent one client the answers of another, because each client
 // starts its ids anew.
 overEveryTransport('one server that two clients share', (serve) => {
-  test('gives each client its own results and progress, with equal ids and tokens, two hundred times', async () => {
+  test('gives each client its own results and progress, with equal ids and tokens, two hundred times [PRG-007]', async () => {
     await using served = await serve({ tools: [echoSecret] })
     const peers = ['ada', 'grace'].map((subject) => ({ subject, ...served.connect({ subject }) }))
     for (let first = 0; first < rounds; first += concurrency) {

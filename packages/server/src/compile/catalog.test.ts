@@ -49,11 +49,12 @@ describe.each(lists)('%s', (method, field) => {
     expect(pages.flatMap((page) => namesOf(page, field))).toEqual(names)
   })
 
-  test('has one page by default, public for five minutes, and the same each time [TOL-007 CCH-002 CCH-003 CCH-004 CCH-005]', async () => {
+  test('has one page by default, public for five minutes, and the same after calls of others [TOL-006 TOL-007 CCH-002 CCH-003 CCH-004 CCH-005]', async () => {
     const server = createServer({ ...about, ...everyKind() })
     const page = await resultOf(server, method)
     expect(page).toMatchObject({ ttlMs: 300_000, cacheScope: 'public' })
     expect(page).not.toHaveProperty('nextCursor')
+    await resultOf(server, 'tools/call', { name: 'n0' }, { principal: { subject: 'bob' } })
     expect(await resultOf(server, method)).toBe(page)
     expect(Object.isFrozen(page)).toBe(true)
   })

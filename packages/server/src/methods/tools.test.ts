@@ -142,7 +142,7 @@ describe('capabilities that a tool requires', () => {
     [{ elicitation: {} }, { sampling: {} }],
     [{ sampling: {}, elicitation: { url: {} } }, { elicitation: { form: {} } }],
   ] satisfies [ClientCapabilities, ClientCapabilities][])(
-    'are named when %j lacks them [BAS-056 BAS-057]',
+    'are named when %j lacks them [BAS-019 BAS-056 BAS-057]',
     async (declared, missing) => {
       const error = await errorOf(
         server,
@@ -218,7 +218,7 @@ describe('arguments that headers repeat', () => {
     ['other', { region: 'eu' }, new Map([['Region', 'us']])],
     ['missing', { region: 'eu' }, new Map()],
     ['too many', {}, new Map([['Region', 'us']])],
-  ])('are refused when the headers are %s', async (_, args, headerParams) => {
+  ])('are refused when the headers are %s [BAS-019]', async (_, args, headerParams) => {
     const { params, options } = call(args, headerParams)
     expect(await errorOf(server, 'tools/call', params, options)).toMatchObject({ code: errorCodes.headerMismatch })
   })

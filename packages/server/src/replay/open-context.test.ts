@@ -37,7 +37,7 @@ describe('progress', () => {
   const asked = { meta: { progressToken: 'p' } }
 
   test.each(['p', 7, 0, ''])(
-    'goes out under the token %j that the request brought [PRG-005]',
+    'goes out under the token %j that the request brought, without an id [BAS-026 PRG-004 PRG-005]',
     async (progressToken) => {
       const run = (ctx: Context) => {
         ctx.progress(0)
