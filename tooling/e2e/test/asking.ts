@@ -52,21 +52,6 @@ export function resolveTool({ saved, runs }: Work = { saved: [], runs: [] }): To
   })
 }
 
-/** Asks as often as its input says, and returns all the answers. */
-export const askOften = tool('often', {
-  description: 'Asks again and again',
-  input: z.object({ times: z.int() }),
-  run: async ({ times }, ctx) => {
-    const given: string[] = []
-    for (let time = 1; time <= times; time += 1) {
-      const message = `What is number ${time}?`
-      const { login } = await ctx.elicit(`often/${time}`, { message, schema: forms.login })
-      given.push(login)
-    }
-    return given.join(' ')
-  },
-})
-
 /** Answers for a user who resolves every item as a duplicate of #17. */
 export const duplicateOf17 = {
   elicit: (_, { key }) => {
@@ -79,17 +64,6 @@ export const duplicateOf17 = {
 export function textOf({ content }: Pick<CallToolResult, 'content'>): string {
   const [block] = content
   return block?.type === 'text' ? block.text : JSON.stringify(content)
-}
-
-/** Creates an exchange that distributes requests in turn, like a balancer without sticky sessions. */
-export function roundRobin(...exchanges: readonly Exchange[]): Exchange {
-  let next = 0
-  return (request, call) => {
-    const exchange = exchanges[next % exchanges.length]
-    next += 1
-    if (exchange === undefined) throw new Error('at least one exchange is required')
-    return exchange(request, call)
-  }
 }
 
 /** Creates an exchange that records its requests. */

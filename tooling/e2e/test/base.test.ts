@@ -1,10 +1,10 @@
 import { createClient } from '@x/client'
 import type { Exchange } from '@x/exchange'
 import { errorCodes, isJsonObject, type JsonObject, metaKeys, type RpcRequest } from '@x/schema'
-import { createServer, prompt, resource, tool } from '@x/server'
+import { type Context, createServer, prompt, resource, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { duplicateOf17, keys, recordRequests, resolveTool, stateWith, textOf } from './asking.ts'
+import { duplicateOf17, forms, keys, recordRequests, resolveTool, stateWith, textOf } from './asking.ts'
 import { overEveryTransport } from './over-every-transport.ts'
 import { resultOf, send } from './raw-request.ts'
 
@@ -192,6 +192,29 @@ overEveryTransport('a server and its client', (serve) => {
     await expect(unable.callTool('insists')).rejects.toMatchObject({
       rpc: { code: -32021, data: { requiredCapabilities: { extensions: extension } } },
     })
+  })
+
+  test('ask nothing after a call has ended: the server has no other way to ask the client [SCO-001 SCO-002]', async () => {
+    const contexts: Context[] = []
+    const keeps = tool('keeps', {
+      description: 'Keeps its context',
+      run: (_, ctx) => {
+        contexts.push(ctx)
+        return 'done'
+      },
+    })
+    await using served = await serve({ tools: [keeps], state: stateWith(keys.first) })
+    await served.connect({ ...duplicateOf17 }).client.callTool('keeps')
+    const [ctx] = contexts
+    const ended = { name: 'HandlerError', code: 'ended' }
+    await expect(ctx?.elicit('late', { message: 'Sure?', schema: forms.sure })).rejects.toMatchObject(ended)
+    await expect(ctx?.elicitUrl('late', { message: 'Go', url: 'https://example.com/' })).rejects.toMatchObject(ended)
+    await expect(ctx?.sample('late', { messages: [], maxTokens: 1 })).rejects.toMatchObject(ended)
+    await expect(ctx?.roots('late')).rejects.toMatchObject(ended)
+    // No member of a server other than results can ask a client. A new member must be reviewed.
+    const offered =
+      'adapters attachHost close drain emit exchange info ledger load localOnly log needsPrincipal notifyListChanged notifyResourceUpdated ready receive singleProcess update'
+    expect(Object.keys(served.server).toSorted().join(' ')).toBe(offered)
   })
 
   test('publish schemas in JSON Schema 2020-12 [BAS-036]', async () => {

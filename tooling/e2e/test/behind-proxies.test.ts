@@ -91,7 +91,7 @@ for (const kind of [nginx, haproxy]) {
       expect([textOf(result), seen]).toEqual(['arrived', [1, 2, 3, 4, 5]])
     })
 
-    test('the rounds of a call alternate between instances, and its work is done once', async () => {
+    test('the rounds of a call alternate between instances, and its work is done once [BAS-031]', async () => {
       const works = [1, 2].map(() => ({ saved: [] as string[], runs: [] as string[] }))
       const state = stateWith(keys.first)
       const instances = works.map((work) => ({ tools: [resolveTool(work)], state, strictReplay: false }))
