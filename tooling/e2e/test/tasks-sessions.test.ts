@@ -9,7 +9,8 @@ import { tasks } from '@x/tasks/server'
 import { createGate, type Gate } from '@tooling/vitest/gate'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { textOf, overEveryTransport, type Serve } from './over-every-transport.ts'
+import { textOf } from './asking.ts'
+import { overMemory, type Serve } from './over-every-transport.ts'
 
 type Basket = { readonly items: readonly string[] }
 
@@ -110,7 +111,7 @@ async function openShop(serve: Serve, state?: StateCodec): Promise<Shop> {
   }
 }
 
-overEveryTransport('a task that starts in a session', (serve) => {
+overMemory('a task that starts in a session', (serve) => {
   test('has the state that the call read and the session at its creation. The session token is not stored, and the session continues', async () => {
     await using shop = await openShop(serve)
     const session = await shop.begin()
