@@ -40,13 +40,12 @@ export interface ServeOptions {
 }
 
 /** Starts a server behind the transport that the tests run over. */
-export type Serve = (definition: Definition, options?: ServeOptions) => Promise<Served>
+type Serve = (definition: Definition, options?: ServeOptions) => Promise<Served>
 
 type OpenTestTransport = (server: Server) => Promise<TestTransport>
 
-const memory = [['memory', openMemoryTransport]] as const
 const transports: readonly (readonly [string, OpenTestTransport])[] = [
-  ...memory,
+  ['memory', openMemoryTransport],
   ['HTTP', openSocketTransport],
   ['the fetch handler', openFetchTransport],
   // What random pieces of bytes break is in the readers of HTTP, whose own tests have pieces of every size.
@@ -60,20 +59,7 @@ const transports: readonly (readonly [string, OpenTestTransport])[] = [
  * streams with the framing of stdio, and the pipes of a child process.
  */
 export function overEveryTransport(title: string, tests: (serve: Serve) => void): void {
-  overEach(transports, title, tests)
-}
-
-/** Runs tests of what no transport takes part in, such as tasks that start in a session. */
-export function overMemory(title: string, tests: (serve: Serve) => void): void {
-  overEach(memory, title, tests)
-}
-
-function overEach(
-  each: readonly (readonly [string, OpenTestTransport])[],
-  title: string,
-  tests: (serve: Serve) => void,
-): void {
-  describe.each(each)(`${title}, over %s`, (_, open) => {
+  describe.each(transports)(`${title}, over %s`, (_, open) => {
     tests(async (definition, { middleware } = {}) => {
       const use = middleware === undefined ? [] : [middleware]
       const server = createServer({ name: 'e2e-server', version: '1.0.0', use, ...definition })

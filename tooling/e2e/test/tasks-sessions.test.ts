@@ -1,5 +1,5 @@
 import { createClient } from '@x/client'
-import { type Tool, tool } from '@x/server'
+import { createServer, type Tool, tool } from '@x/server'
 import { type ClientSession, sessionsClient } from '@x/sessions/client'
 import { sessions as serverSessions } from '@x/sessions/server'
 import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
@@ -7,10 +7,9 @@ import { type TasksClient, tasksClient, tasksOf } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks } from '@x/tasks/server'
 import { createGate, type Gate } from '@tooling/vitest/gate'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { textOf } from './asking.ts'
-import { overMemory, type Serve } from './over-every-transport.ts'
 
 type Basket = { readonly items: readonly string[] }
 
@@ -75,7 +74,7 @@ interface Shop extends AsyncDisposable {
 }
 
 /** Starts a server with sessions and tasks. */
-async function openShop(serve: Serve, state?: StateCodec): Promise<Shop> {
+function openShop(state?: StateCodec): Shop {
   const [sessions, gate, payloads] = [basketOf(), createGate(), [] as string[]]
   const memory = memoryEngine()
   const engine: typeof memory = {
@@ -91,7 +90,9 @@ async function openShop(serve: Serve, state?: StateCodec): Promise<Shop> {
     hidden(sessions),
   ]
   const taskExtension = tasks({ store: engine, state, pollIntervalMs: 20 })
-  const served = await serve({
+  const server = createServer({
+    name: 'shop',
+    version: '1',
     tools,
     state: sealedState({ keys: [randomKey()] }),
     extensions: [taskExtension, sessions],
@@ -103,17 +104,17 @@ async function openShop(serve: Serve, state?: StateCodec): Promise<Shop> {
     begin: async () => {
       const taskClient = tasksClient({ polling: { defaultMs: 20, minMs: 5 }, target: 'the shop', user: null })
       const extensions = [taskClient, sessionsClient()] as const
-      const client = createClient(served.connect().exchange, { name: 'host', version: '1', extensions })
+      const client = createClient(server, { name: 'host', version: '1', extensions })
       const session = await client.sessions.create()
       return Object.assign(session, { tasks: tasksOf(session) })
     },
-    [Symbol.asyncDispose]: () => served[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => server.close(),
   }
 }
 
-overMemory('a task that starts in a session', (serve) => {
+describe('a task that starts in a session', () => {
   test('has the state that the call read and the session at its creation. The session token is not stored, and the session continues', async () => {
-    await using shop = await openShop(serve)
+    await using shop = openShop()
     const session = await shop.begin()
     await session.callTool('add', { item: 'bread' })
     const started = await session.tasks.start('order')
@@ -127,7 +128,7 @@ overMemory('a task that starts in a session', (serve) => {
   })
 
   test('ends even if its session was deleted in the meantime', async () => {
-    await using shop = await openShop(serve)
+    await using shop = openShop()
     const [session, other] = [await shop.begin(), await shop.begin()]
     await session.callTool('add', { item: 'bread' })
     const started = await session.tasks.start('order')
@@ -139,7 +140,7 @@ overMemory('a task that starts in a session', (serve) => {
   })
 
   test('has the state of its session at its creation and cannot change it', async () => {
-    await using shop = await openShop(serve)
+    await using shop = openShop()
     const session = await shop.begin()
     await session.callTool('add', { item: 'bread' })
     expect(textOf(await session.callTool('late'))).toBe('bread')
@@ -150,14 +151,14 @@ overMemory('a task that starts in a session', (serve) => {
     ['a codec of the tasks', sealedState({ keys: [randomKey()] })],
     ['the codec of the server', undefined],
   ])('has the id of its session, sealed by %s', async (_, state) => {
-    await using shop = await openShop(serve, state)
+    await using shop = openShop(state)
     const session = await shop.begin()
     expect(textOf(await session.callTool('name'))).toBe(session.id)
     expect(shop.payloads.join()).not.toContain(session.id)
   })
 
   test('runs a tool that is visible only in sessions', async () => {
-    await using shop = await openShop(serve)
+    await using shop = openShop()
     const session = await shop.begin()
     expect(textOf(await session.callTool('hidden'))).toBe('ran')
   })
