@@ -49,7 +49,7 @@ describeNeeding('chromium', 'the page of a tool in a host, with the official cla
   /** The frame of the page is within that of the sandbox. */
   const appIn = (page: Page): FrameLocator => page.frameLocator('iframe').frameLocator('iframe')
 
-  test('shows the call, and calls tools of its server and opens links through the host [APP-009 APP-014]', async () => {
+  test('shows the call, calls tools and opens links through the host, and reaches neither the network nor the host [APP-009 APP-012 APP-014 APP-025]', async () => {
     const page = await openHost()
     const app = appIn(page)
     await app.getByText('21 °C').waitFor()
@@ -60,15 +60,10 @@ describeNeeding('chromium', 'the page of a tool in a host, with the official cla
     await expect.poll(() => page.evaluate('links')).toEqual(['https://example.com/oslo'])
     // The page is as high as its content, and its container as the host wants it.
     await expect.poll(async () => (await page.locator('iframe').boundingBox())?.height).not.toBe(150)
+    await app.locator('#escape').click()
+    await app.getByText('fetch: blocked, storage: blocked, parent: blocked').waitFor()
     await page.evaluate('closeWeather()')
     expect(await page.locator('iframe').count()).toBe(0)
-    await page.close()
-  })
-
-  test('reaches neither the network nor the host [APP-012 APP-025]', async () => {
-    const page = await openHost()
-    await appIn(page).locator('#escape').click()
-    await appIn(page).getByText('fetch: blocked, storage: blocked, parent: blocked').waitFor()
     await page.close()
   })
 

@@ -162,7 +162,8 @@ for (const kind of [nginx, haproxy]) {
       return { over, setup: { instances: [{ tools: [quiet] }], idleMs, keepAliveMs } }
     }
 
-    test('keep-alive comments keep a silent call open for twice the idle time', async () => {
+    // They wait, each for a proxy of its own.
+    test.concurrent('keep-alive comments keep a silent call open for twice the idle time', async () => {
       const { over, setup } = createQuietSetup(200)
       await using behind = await openBehind(program, kind, setup)
       const calling = createClient(behind.connect(), host).callTool('quiet')
@@ -171,7 +172,7 @@ for (const kind of [nginx, haproxy]) {
       expect(textOf(await calling)).toBe('at last')
     })
 
-    test('keep-alive comments keep a silent stream of changes open for twice the idle time', async () => {
+    test.concurrent('keep-alive comments keep a silent stream of changes open for twice the idle time', async () => {
       const { keepAliveMs } = createQuietSetup(200).setup
       const changing = createServer({ ...host, state: false, tools: [echo] })
       await using http = await serveHttp(changing, { allowedHosts, keepAliveMs })
@@ -188,7 +189,7 @@ for (const kind of [nginx, haproxy]) {
       expect(seen).toEqual(['opened', 'toolsListChanged'])
     })
 
-    test('the proxy ends a silent call without comments, and the client reports the status', async () => {
+    test.concurrent('the proxy ends a silent call without comments, and the client reports the status', async () => {
       const { over, setup } = createQuietSetup(0)
       await using behind = await openBehind(program, kind, setup)
       const failure = createClient(behind.connect(), host).callTool('quiet')

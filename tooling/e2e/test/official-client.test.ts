@@ -14,24 +14,21 @@ beforeAll(async () => {
 })
 afterAll(() => program?.[Symbol.asyncDispose]())
 
-interface OfficialPeer extends AsyncDisposable {
-  readonly client: Client
-}
-type Connect = (client: Client) => Promise<OfficialPeer>
+/** Connects a client to a server of its own. Resolves to what closes both. */
+type Connect = (client: Client) => Promise<() => Promise<void>>
 
-async function overHttp(client: Client): Promise<OfficialPeer> {
+async function overHttp(client: Client): Promise<() => Promise<void>> {
   const http = await serveHttp(ourServer())
   await client.connect(new StreamableHTTPClientTransport(new URL(http.url)))
-  const dispose = async (): Promise<void> => {
+  return async () => {
     await client.close()
     await http.close({ graceMs: 0 })
   }
-  return { client, [Symbol.asyncDispose]: dispose }
 }
 
-async function overStdio(client: Client): Promise<OfficialPeer> {
+async function overStdio(client: Client): Promise<() => Promise<void>> {
   await client.connect(new StdioClientTransport({ command: process.execPath, args: [program.path] }))
-  return { client, [Symbol.asyncDispose]: () => client.close() }
+  return () => client.close()
 }
 
 function officialClient(options: ClientOptions = {}): Client {
@@ -43,54 +40,54 @@ describe.each([
   ['HTTP', overHttp],
   ['stdio', overStdio],
 ] as const)('the official client with our server at 2026-07-28, over %s', (_, connectWith: Connect) => {
-  const connect = (options?: ClientOptions): Promise<OfficialPeer> => connectWith(officialClient(options))
+  const client = officialClient({ capabilities: { elicitation: { form: {} } } })
+  let close = async (): Promise<void> => {}
+  beforeAll(async () => {
+    close = await connectWith(client)
+  })
+  afterAll(() => close())
 
   test('connects in the modern era and reads the name of the server', async () => {
-    await using peer = await connect()
-    expect(peer.client.getProtocolEra()).toBe('modern')
-    expect(peer.client.getServerVersion()).toMatchObject({ name: 'ours', version: '1.0.0' })
-    expect((await peer.client.discover()).supportedVersions).toContain('2026-07-28')
+    expect(client.getProtocolEra()).toBe('modern')
+    expect(client.getServerVersion()).toMatchObject({ name: 'ours', version: '1.0.0' })
+    expect((await client.discover()).supportedVersions).toContain('2026-07-28')
   })
 
   test('reads every list over several pages', async () => {
-    await using peer = await connect()
-    const { tools } = await peer.client.listTools()
+    const { tools } = await client.listTools()
     const names = ['greet', 'sum', 'broken', 'deploy', 'count', 'received', 'wait', 'stopped', 'resolve', 'change']
     expect(tools.map(({ name }) => name)).toEqual(names)
-    const { prompts } = await peer.client.listPrompts()
+    const { prompts } = await client.listPrompts()
     expect(prompts.map(({ name }) => name)).toEqual(['review', 'plain', 'third'])
-    const { resources } = await peer.client.listResources()
+    const { resources } = await client.listResources()
     expect(resources.map(({ name }) => name)).toEqual(['one', 'two', 'three', 'bytes'])
-    const { resourceTemplates } = await peer.client.listResourceTemplates()
+    const { resourceTemplates } = await client.listResourceTemplates()
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(['book://{author}/{title}'])
   })
 
   test('reads one page if it requests one', async () => {
-    await using peer = await connect()
-    const { nextCursor } = await peer.client.listTools()
+    const { nextCursor } = await client.listTools()
     expect(nextCursor).toBeUndefined()
-    const result = await peer.client.request({ method: 'tools/list', params: {} })
+    const result = await client.request({ method: 'tools/list', params: {} })
     expect(result.tools).toHaveLength(2)
     const cursor = result.nextCursor ?? ''
-    expect((await peer.client.request({ method: 'tools/list', params: { cursor } })).tools).toHaveLength(2)
+    expect((await client.request({ method: 'tools/list', params: { cursor } })).tools).toHaveLength(2)
   })
 
   test('calls tools with text, structured content and a header parameter', async () => {
-    await using peer = await connect()
-    await peer.client.listTools()
-    const greeted = await peer.client.callTool({ name: 'greet', arguments: { name: 'Ζωή 🎈' } })
+    await client.listTools()
+    const greeted = await client.callTool({ name: 'greet', arguments: { name: 'Ζωή 🎈' } })
     expect(greeted.content).toEqual([{ type: 'text', text: 'Hello, Ζωή 🎈!' }])
-    const added = await peer.client.callTool({ name: 'sum', arguments: { a: 1, b: 2 } })
+    const added = await client.callTool({ name: 'sum', arguments: { a: 1, b: 2 } })
     expect(added.structuredContent).toEqual({ total: 3 })
-    const deployed = await peer.client.callTool({ name: 'deploy', arguments: { region: 'Zürich' } })
+    const deployed = await client.callTool({ name: 'deploy', arguments: { region: 'Zürich' } })
     expect(deployed.content).toEqual([{ type: 'text', text: 'Zürich' }])
   })
 
   test('gets a prompt and completes its argument', async () => {
-    await using peer = await connect()
-    const { messages } = await peer.client.getPrompt({ name: 'review', arguments: { language: 'rust' } })
+    const { messages } = await client.getPrompt({ name: 'review', arguments: { language: 'rust' } })
     expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'Review this rust' } }])
-    const { completion } = await peer.client.complete({
+    const { completion } = await client.complete({
       ref: { type: 'ref/prompt', name: 'review' },
       argument: { name: 'language', value: 'ru' },
     })
@@ -98,12 +95,11 @@ describe.each([
   })
 
   test('reads resources as text, as bytes and by template, and completes the variables of the template', async () => {
-    await using peer = await connect()
-    expect((await peer.client.readResource({ uri: 'test://two' })).contents).toMatchObject([{ text: 'Text two' }])
-    expect((await peer.client.readResource({ uri: 'test://bytes' })).contents).toMatchObject([{ blob: 'AP8K' }])
-    const { contents } = await peer.client.readResource({ uri: 'book://Ada/Notes' })
+    expect((await client.readResource({ uri: 'test://two' })).contents).toMatchObject([{ text: 'Text two' }])
+    expect((await client.readResource({ uri: 'test://bytes' })).contents).toMatchObject([{ blob: 'AP8K' }])
+    const { contents } = await client.readResource({ uri: 'book://Ada/Notes' })
     expect(contents).toMatchObject([{ text: 'Notes by Ada' }])
-    const { completion } = await peer.client.complete({
+    const { completion } = await client.complete({
       ref: { type: 'ref/resource', uri: 'book://{author}/{title}' },
       argument: { name: 'author', value: 'Ad' },
     })
@@ -111,7 +107,6 @@ describe.each([
   })
 
   test('receives progress, and logs from the requested level', async () => {
-    await using peer = await connect()
     const progressed: unknown[] = []
     const logged: unknown[] = []
     const all = createGate()
@@ -120,79 +115,73 @@ describe.each([
       if (progressed.length === 3 && logged.length === 1) all.open()
     }
     const onprogress = (progress: unknown): void => record(progressed, progress)
-    peer.client.setNotificationHandler('notifications/message', ({ params }) => record(logged, params))
+    client.setNotificationHandler('notifications/message', ({ params }) => record(logged, params))
     const params = { name: 'count', arguments: {}, _meta: { [metaKeys.logLevel]: 'info' } }
-    const call = peer.client.callTool(params, { onprogress })
+    const call = client.callTool(params, { onprogress })
     // The official client loses progress that arrives in one chunk with the response, so the response waits.
     await all.opened
-    await peer.client.callTool({ name: 'received', arguments: {} })
+    await client.callTool({ name: 'received', arguments: {} })
     expect((await call).content).toEqual([{ type: 'text', text: 'counted' }])
     expect(progressed).toMatchObject([1, 2, 3].map((step) => ({ progress: step, total: 3, message: `step ${step}` })))
     expect(logged).toMatchObject([{ level: 'warning', data: { left: 0 }, logger: 'counter' }])
   })
 
   test('cancels a call, and the signal of its handler aborts', async () => {
-    await using peer = await connect()
     const controller = new AbortController()
     const started = createGate()
     const onprogress = (): void => started.open()
-    const call = peer.client.callTool({ name: 'wait', arguments: {} }, { signal: controller.signal, onprogress })
+    const call = client.callTool({ name: 'wait', arguments: {} }, { signal: controller.signal, onprogress })
     const failure = call.catch((error: unknown) => error)
     await started.opened
     controller.abort(new Error('the user pressed stop'))
     expect(await failure).toBeInstanceOf(Error)
-    expect((await peer.client.callTool({ name: 'stopped', arguments: {} })).content).toMatchObject([
-      { text: 'stopped' },
-    ])
+    expect((await client.callTool({ name: 'stopped', arguments: {} })).content).toMatchObject([{ text: 'stopped' }])
   })
 
   test('distinguishes a tool that failed from one that does not exist', async () => {
-    await using peer = await connect()
-    expect(await peer.client.callTool({ name: 'broken', arguments: {} })).toMatchObject({ isError: true })
-    await expect(peer.client.callTool({ name: 'nothing', arguments: {} })).rejects.toMatchObject({ code: -32602 })
-    await expect(peer.client.readResource({ uri: 'test://none' })).rejects.toMatchObject({ code: -32602 })
+    expect(await client.callTool({ name: 'broken', arguments: {} })).toMatchObject({ isError: true })
+    await expect(client.callTool({ name: 'nothing', arguments: {} })).rejects.toMatchObject({ code: -32602 })
+    await expect(client.readResource({ uri: 'test://none' })).rejects.toMatchObject({ code: -32602 })
   })
 
   test('answers both questions of a tool and receives the result', async () => {
-    await using peer = await connect({ capabilities: { elicitation: { form: {} } } })
     const asked: string[] = []
-    peer.client.setRequestHandler('elicitation/create', ({ params }) => {
+    client.setRequestHandler('elicitation/create', ({ params }) => {
       asked.push(params.message)
       return { action: 'accept', content: asked.length === 1 ? { resolution: 'Duplicate' } : { original: 17 } }
     })
-    const result = await peer.client.callTool({ name: 'resolve', arguments: { id: 4522 } })
+    const result = await client.callTool({ name: 'resolve', arguments: { id: 4522 } })
     expect(result.content).toEqual([{ type: 'text', text: '#4522 duplicates #17 (save 1)' }])
     expect(asked).toEqual(['How was #4522 resolved?', 'Of which item?'])
   })
 
   test('declines a question and receives no further one', async () => {
-    await using peer = await connect({ capabilities: { elicitation: { form: {} } } })
     let asked = 0
-    peer.client.setRequestHandler('elicitation/create', () => {
+    client.setRequestHandler('elicitation/create', () => {
       asked += 1
       return { action: 'decline' }
     })
-    expect(await peer.client.callTool({ name: 'resolve', arguments: { id: 1 } })).toMatchObject({ isError: true })
+    expect(await client.callTool({ name: 'resolve', arguments: { id: 1 } })).toMatchObject({ isError: true })
     expect(asked).toBe(1)
   })
+
   test('subscribes and receives only the requested changes until it closes the stream', async () => {
-    await using peer = await connect()
     const received: unknown[] = []
     const [listChanged, updated] = [createGate(), createGate()]
-    peer.client.setNotificationHandler('notifications/tools/list_changed', () => listChanged.open())
-    peer.client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+    client.setNotificationHandler('notifications/tools/list_changed', () => listChanged.open())
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
       received.push(params.uri)
       updated.open()
     })
     const filter = { toolsListChanged: true, resourceSubscriptions: ['test://one', 'test://none'] }
-    const subscription = await peer.client.listen(filter)
+    const subscription = await client.listen(filter)
     expect(subscription.honoredFilter).toEqual({ toolsListChanged: true, resourceSubscriptions: ['test://one'] })
-    await peer.client.callTool({ name: 'change', arguments: {} })
+    await client.callTool({ name: 'change', arguments: {} })
     await Promise.all([listChanged.opened, updated.opened])
     expect(received).toEqual(['test://one'])
     await subscription.close()
     expect(await subscription.closed).toBe('local')
-    expect((await peer.client.callTool({ name: 'greet', arguments: { name: 'Ada' } })).content).toHaveLength(1)
+    expect((await client.callTool({ name: 'greet', arguments: { name: 'Ada' } })).content).toHaveLength(1)
   })
 })
 

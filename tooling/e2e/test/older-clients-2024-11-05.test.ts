@@ -4,7 +4,7 @@ import { Client as LaterClient } from '@modelcontextprotocol/sdk-1.10/client/ind
 import { StdioClientTransport as LaterStdio } from '@modelcontextprotocol/sdk-1.10/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk-1.10/client/streamableHttp.js'
 import { serveHttp } from '@x/transport-http/node'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { ourServerOfBothEras } from './interop/our-definition.ts'
 
@@ -17,7 +17,7 @@ afterAll(() => program?.[Symbol.asyncDispose]())
 type OldClient = FirstClient | LaterClient
 const info = { name: 'old', version: '1.0.0' }
 
-describe.each<[string, (use: (client: OldClient) => Promise<void>) => Promise<void>]>([
+test.each<[string, (use: (client: OldClient) => Promise<void>) => Promise<void>]>([
   [
     'SDK 1.0.4 over stdio',
     async (use) => {
@@ -45,8 +45,9 @@ describe.each<[string, (use: (client: OldClient) => Promise<void>) => Promise<vo
       await use(client).finally(() => client.close())
     },
   ],
-])('the client of %s with revision 2024-11-05', (_, connect) => {
-  test('reads lists, prompts, resources and completions, and calls tools [LEX-004]', async () => {
+])(
+  'the client of %s with revision 2024-11-05 reads lists, prompts, resources and completions, calls tools, and receives no question: the tool that needs one returns an error [LEG-014 LEX-004]',
+  async (_, connect) => {
     await connect(async (client) => {
       const { tools } = await client.listTools()
       expect(tools.length).toBeGreaterThan(0)
@@ -64,15 +65,10 @@ describe.each<[string, (use: (client: OldClient) => Promise<void>) => Promise<vo
       expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'Review this go' } }])
       expect((await client.readResource({ uri: 'test://one' })).contents).toMatchObject([{ text: 'Text one' }])
       expect(await client.ping()).toEqual({})
-    })
-  })
-
-  test('receives no question, and the tool that needs one returns an error [LEG-014 LEX-004]', async () => {
-    await connect(async (client) => {
       expect(await client.callTool({ name: 'resolve', arguments: { id: 1 } })).toMatchObject({
         isError: true,
         content: [{ text: 'This needs the client capability elicitation.form' }],
       })
     })
-  })
-})
+  },
+)

@@ -8,27 +8,30 @@ beforeAll(async () => {
 })
 afterAll(() => program?.[Symbol.asyncDispose]())
 
-type Connect = () => Promise<OlderPeer>
+const question = { name: 'resolve', arguments: { id: 4522 } }
+const answer = { content: [{ type: 'text', text: '#4522 duplicates #17 (save 1)' }] }
+const asked = ['How was #4522 resolved?', 'Of which item?']
 
-describe.each([
-  ['HTTP', overHttp],
-  ['stdio', () => overStdio(program.path)],
-  ['mcp-remote', overRemote],
-] as const)('the official v1 client over %s', (_, connect: Connect) => {
-  test('answers two questions during a call, whose work is done once [LEG-001 LEG-003 LEG-089]', async () => {
-    await using peer = await connect()
-    const result = await peer.client.callTool({ name: 'resolve', arguments: { id: 4522 } })
-    expect(result).toEqual({ content: [{ type: 'text', text: '#4522 duplicates #17 (save 1)' }] })
-    expect(peer.asked).toEqual(['How was #4522 resolved?', 'Of which item?'])
-  })
+test('the official v1 client over mcp-remote answers two questions during a call, whose work is done once [LEG-001 LEG-003 LEG-089]', async () => {
+  await using peer = await overRemote()
+  expect([await peer.client.callTool(question), peer.asked]).toEqual([answer, asked])
 })
 
 describe.each([
   ['HTTP', overHttp],
   ['stdio', () => overStdio(program.path)],
-] as const)('the official v1 client directly over %s', (_, connect: Connect) => {
+] as const)('the official v1 client over %s', (_, connect: () => Promise<OlderPeer>) => {
+  let peer: OlderPeer
+  beforeAll(async () => {
+    peer = await connect()
+  })
+  afterAll(() => peer?.[Symbol.asyncDispose]())
+
+  test('answers two questions during a call, whose work is done once [LEG-001 LEG-003 LEG-089]', async () => {
+    expect([await peer.client.callTool(question), peer.asked]).toEqual([answer, asked])
+  })
+
   test('reads lists, prompts, resources and completions', async () => {
-    await using peer = await connect()
     const { tools, nextCursor } = await peer.client.listTools()
     expect([tools.length > 0, typeof nextCursor]).toEqual([true, 'string'])
     const ref = { type: 'ref/prompt', name: 'review' } as const
@@ -41,7 +44,6 @@ describe.each([
   })
 
   test('receives progress and errors', async () => {
-    await using peer = await connect()
     const steps: number[] = []
     const counting = peer.client.callTool({ name: 'count', arguments: {} }, undefined, {
       onprogress: ({ progress }) => {
@@ -56,7 +58,6 @@ describe.each([
   })
 
   test('cancels a call, and its handler stops [LEG-052]', async () => {
-    await using peer = await connect()
     const controller = new AbortController()
     const waiting = peer.client.callTool({ name: 'wait', arguments: {} }, undefined, { signal: controller.signal })
     await peer.client.ping()
@@ -68,7 +69,6 @@ describe.each([
   })
 
   test('sends pings, sets a log level and subscribes', async () => {
-    await using peer = await connect()
     expect(await peer.client.ping()).toEqual({})
     expect(await peer.client.setLoggingLevel('error')).toEqual({})
     expect(await peer.client.subscribeResource({ uri: 'test://one' })).toEqual({})
