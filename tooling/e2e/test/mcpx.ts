@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { build } from 'esbuild'
@@ -21,15 +21,33 @@ interface McpxResult {
   readonly err: string
 }
 
-/** Bundles the program. Bundled CommonJS packages call `require`, so the banner defines it. */
+/** The bundle of this process. Several test files use the command. */
+let bundled: ReturnType<typeof bundleMcpx> | undefined
+
+/** Bundles the program, once for all test files of a process. Each caller has a copy of its own. */
 export async function buildMcpx(): Promise<Mcpx> {
+  bundled ??= bundleMcpx()
   const folder = await mkdtemp(join(tmpdir(), 'e2e-mcpx-'))
-  const path = join(folder, 'dist', 'mcpx.mjs')
+  await mkdir(join(folder, 'dist'))
   await writeFile(join(folder, 'package.json'), '{ "version": "0.0.0" }')
-  await build({
+  const files = (await bundled).outputFiles
+  await Promise.all(files.map(({ path, contents }) => writeFile(join(folder, 'dist', basename(path)), contents)))
+  const path = join(folder, 'dist', 'mcpx.mjs')
+  return {
+    path,
+    run: (...args) => runProgram(path, [...args, '--json'], {}),
+    runAs: (configFolder, ...args) => runProgram(path, [...args, '--json'], { XDG_CONFIG_HOME: configFolder }),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+/** Bundled CommonJS packages call `require`, so the banner defines it. */
+const bundleMcpx = () =>
+  build({
     entryPoints: [fileURLToPath(new URL('./mcpx.ts', import.meta.resolve('@x/cli/terminal')))],
     bundle: true,
-    outdir: dirname(path),
+    write: false,
+    outdir: 'dist',
     outExtension: { '.js': '.mjs' },
     // As in the published package, the code of a command is loaded when the command runs.
     splitting: true,
@@ -39,13 +57,6 @@ export async function buildMcpx(): Promise<Mcpx> {
     external: ['pg', 'pg-native', '@electric-sql/pglite', '@redis/client', 'ts-morph'],
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)" },
   })
-  return {
-    path,
-    run: (...args) => runProgram(path, [...args, '--json'], {}),
-    runAs: (folder, ...args) => runProgram(path, [...args, '--json'], { XDG_CONFIG_HOME: folder }),
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  }
-}
 
 function runProgram(path: string, args: readonly string[], more: NodeJS.ProcessEnv): Promise<McpxResult> {
   return new Promise((resolve) => {

@@ -1,4 +1,5 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
 import { runCommand } from './run-command.ts'
@@ -7,6 +8,7 @@ const packages = fileURLToPath(new URL('../../../../packages/', import.meta.url)
 
 const manifest = z.object({
   name: z.string(),
+  version: z.string(),
   private: z.boolean().optional(),
   publishConfig: z.object({ exports: z.record(z.string(), z.unknown()) }),
   peerDependencies: z.record(z.string(), z.string()).default({}),
@@ -48,19 +50,20 @@ async function readManifest(folder: string) {
   return { ...parsed, versions: new Map(Object.entries(parsed.devDependencies)) }
 }
 
-/** Packs every package of the workspace into a folder. The packages must be built. */
+/**
+ * Packs every package of the workspace into a folder. The packages must be built. One process packs all of them, because
+ * the start of pnpm takes longer than packing one.
+ */
 export async function packPackages(destination: string): Promise<readonly PackedPackage[]> {
   await mkdir(destination, { recursive: true })
-  const packed: PackedPackage[] = []
-  for (const entry of await readdir(packages, { withFileTypes: true })) {
-    if (entry.isDirectory()) packed.push(await packOne(`${packages}${entry.name}`, destination))
-  }
-  return packed
-}
-
-async function packOne(folder: string, destination: string): Promise<PackedPackage> {
-  const { name, versions } = await readManifest(folder)
-  const tarball = `${destination}/${name.replace('@', '').replace('/', '-')}.tgz`
-  await runCommand('pnpm', ['pack', '--out', tarball], folder)
-  return { name, folder, tarball, versions }
+  const parameters = ['--recursive', '--filter', './packages/*', 'pack', '--pack-destination', destination]
+  await runCommand('pnpm', parameters, join(packages, '..'))
+  const folders = (await readdir(packages)).map((name) => `${packages}${name}`)
+  return Promise.all(
+    folders.map(async (folder) => {
+      const { name, version, versions } = await readManifest(folder)
+      const tarball = `${destination}/${name.replace('@', '').replace('/', '-')}-${version}.tgz`
+      return { name, folder, tarball, versions }
+    }),
+  )
 }
