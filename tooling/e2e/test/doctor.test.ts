@@ -3,10 +3,10 @@ import { describeNeeding } from '@tooling/vitest/needs'
 import { isJsonObject } from '@x/schema'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys } from './asking.ts'
-import { everything, fastmcp, type Served, serveOfficialV2, serveOurs, serveProtectedBy } from './examined-servers.ts'
+import { type Served, serveOfficialV2, serveOlder, serveOurs, serveProtectedBy } from './examined-servers.ts'
 import { buildMcpx, type Mcpx } from './mcpx.ts'
 import { haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
-import { findFreePort } from './older-server-peers.ts'
+import { everythingOverHttp, fastmcpOverHttp, findFreePort } from './older-server-peers.ts'
 
 let mcpx: Mcpx
 beforeAll(async () => {
@@ -33,12 +33,6 @@ async function examine(url: string, ...args: readonly string[]): Promise<Examina
 }
 
 const asking = ['--tool', 'resolve', '--args', '{"id":17}'] as const
-
-test('our server has no problem, and only the checks of pages and tokens are skipped [OPS-011]', async () => {
-  await using http = await serveOurs(keys.first)
-  const { code, wrong, skipped } = await examine(http.url, ...asking)
-  expect([code, wrong, skipped]).toEqual([0, [], ['auth', 'cors']])
-})
 
 /** Directives with which a proxy forwards everything unchanged. HAProxy needs none. */
 const rightDirectives: Readonly<Record<ProxyKind['name'], string>> = {
@@ -103,23 +97,24 @@ const faults: Readonly<Record<ProxyKind['name'], readonly PlantedFault[]>> = {
 
 type Opened = readonly [name: string, open: () => Promise<Served>, wrong: readonly string[]]
 
-async function findProblems([, open, expected]: Opened): Promise<void> {
-  await using served = await open()
-  const { code, wrong, found } = await examine(served.url)
-  expect([code, wrong, found]).toEqual([1, expected, found])
-}
-
-// It logs to the console, which the other tests may not share.
-test('the server of fastmcp has its known problems [OPS-011]', () =>
-  findProblems(['fastmcp', fastmcp, ['discover', 'host', 'origin', 'depth']]))
-
 // A run of the doctor mostly waits: for streams that say nothing, and for connections that are kept open.
 describe.concurrent('of a server or a proxy', () => {
   const known: readonly Opened[] = [
     ['the official SDK', serveOfficialV2, ['host', 'origin']],
-    ['server-everything', everything, ['discover', 'host', 'origin']],
+    ['fastmcp', () => serveOlder(fastmcpOverHttp), ['discover', 'host', 'origin', 'depth']],
+    ['server-everything', () => serveOlder(everythingOverHttp), ['discover', 'host', 'origin']],
   ]
-  test.each(known)('the server of %s has its known problems [OPS-011]', (...opened) => findProblems(opened))
+  test.each(known)('the server of %s has its known problems [OPS-011]', async (_, open, expected) => {
+    await using served = await open()
+    const { code, wrong, found } = await examine(served.url)
+    expect([code, wrong, found]).toEqual([1, expected, found])
+  })
+
+  test('our server has no problem, and only the checks of pages and tokens are skipped [OPS-011]', async () => {
+    await using http = await serveOurs(keys.first)
+    const { code, wrong, skipped } = await examine(http.url, ...asking)
+    expect([code, wrong, skipped]).toEqual([0, [], ['auth', 'cors']])
+  })
 
   for (const kind of [nginx, haproxy]) {
     describeNeeding(kind.name, `behind ${kind.name}`, (program) => {

@@ -67,13 +67,20 @@ export function portOf(http: Server): number {
 }
 
 /** Starts server-everything over HTTP. */
-export async function everythingOverHttp(): Promise<Peer> {
+export function everythingOverHttp(): Promise<Peer> {
+  return overHttp(everything, 'streamableHttp')
+}
+
+/** Starts a server of fastmcp over HTTP. */
+export function fastmcpOverHttp(kind: 'sessions' | 'stateless' = 'sessions'): Promise<Peer> {
+  return overHttp(fileURLToPath(new URL('programs/fastmcp-server.mjs', import.meta.url)), kind)
+}
+
+/** Starts a program of Node that serves at a port, and connects to it when its output says so. */
+async function overHttp(...args: readonly string[]): Promise<Peer> {
   const port = await findFreePort()
   const env = { ...process.env, PORT: String(port) }
-  const child: ChildProcess = spawn(process.execPath, [everything, 'streamableHttp'], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child: ChildProcess = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   await new Promise<void>((resolve) => {
     const onText = (text: string): void => (text.includes('listening') ? resolve() : undefined)
     child.stderr?.setEncoding('utf8').on('data', onText)

@@ -2,26 +2,23 @@ import { writeFile } from 'node:fs/promises'
 import { connectAny } from '@x/legacy/client'
 import { createServer, tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
-import { FastMCP } from 'fastmcp'
 import { McpServer as LiteServer, StreamableHttpTransport as LiteTransport } from 'mcp-lite'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { textOf } from './asking.ts'
 import { official } from './official-v1-server.ts'
 import {
   everything,
   everythingOverHttp,
+  fastmcpOverHttp,
   filesystem,
   memory,
   overStdio,
   peerOf,
   serverOfRevision,
   temporaryFolder,
-  findFreePort,
 } from './older-server-peers.ts'
 import { useServerEverything } from './server-everything.ts'
-
-const quiet = { debug: () => {}, error: () => {}, info: () => {}, log: () => {}, warn: () => {} }
 
 describe.each([
   ['stdio', async () => overStdio(everything)],
@@ -61,19 +58,8 @@ test('server-memory stores a graph', async () => {
   }
 })
 
-test.each([false, true])('FastMCP lists and calls a tool, stateless: %s', async (stateless) => {
-  // The proxy of FastMCP logs to the console.
-  using _printed = vi.spyOn(console, 'log').mockImplementation(() => {})
-  const server = new FastMCP({ name: 'fast', version: '1.0.0', logger: quiet })
-  server.addTool({
-    name: 'add',
-    description: 'Adds',
-    parameters: z.object({ a: z.number() }),
-    execute: async ({ a }) => `${a + 1}`,
-  })
-  const port = await findFreePort()
-  await server.start({ transportType: 'httpStream', httpStream: { port, host: '127.0.0.1', stateless } })
-  await using peer = peerOf(connectAny(`http://127.0.0.1:${port}/mcp`), () => server.stop())
+test.each(['sessions', 'stateless'] as const)('FastMCP lists and calls a tool: %s', async (kind) => {
+  await using peer = await fastmcpOverHttp(kind)
   expect(textOf(await peer.client.callTool('add', { a: 1 }))).toBe('2')
   expect(peer.connection.peer).toMatchObject({ revision: '2025-11-25' })
 })
