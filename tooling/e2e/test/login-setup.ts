@@ -7,7 +7,7 @@ import { followPages, type LastPage } from './follow-pages.ts'
 import { createLoginInstance, type LoginSettings } from './login-instance.ts'
 
 /** The users, with their account names at the authorization server of the upstream. */
-export const accounts = { ada: 'ada.crm', grace: 'grace.crm', mallory: 'mallory.crm' }
+export const accounts = { ada: 'ada.crm', grace: 'grace.crm' }
 export type User = keyof typeof accounts
 const users = Object.keys(accounts)
 

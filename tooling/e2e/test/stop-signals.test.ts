@@ -103,7 +103,6 @@ test.each([
   // Without a notice, new calls are refused at once.
   ['bridge', 'SIGINT', undefined],
   ['mcpx', 'SIGTERM', undefined],
-  ['mcpx', 'SIGINT', undefined],
 ] as const)(
   '%s with a child process lets running calls end after %s, serves others during a notice, and exits with 0 [ROB-001 ROB-002]',
   async (mode, signal, duringNotice) => {
