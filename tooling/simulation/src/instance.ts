@@ -26,6 +26,9 @@ export interface InstanceContext {
 const sliceMs = 10
 /** The costs in milliseconds of sealing a state, of opening it, and of starting a call without a state. */
 const costs = { sealMs: 0.6, openMs: 0.6, startMs: 0.3 }
+/** The mean time in milliseconds for which a call waits between chunks. */
+const waitMs = 60
+
 /**
  * One process with one event loop. In each iteration it runs timers, then starts received calls, and then runs each
  * ready call. It uses the load monitor of the server, with the time of this instance.
@@ -187,8 +190,8 @@ export class Instance {
   }
 
   #wait(call: SimulatedCall): void {
-    const { queue, random, options } = this.#context
-    queue.at(this.#time - Math.log(1 - random()) * options.waitMs, (time) => {
+    const { queue, random } = this.#context
+    queue.at(this.#time - Math.log(1 - random()) * waitMs, (time) => {
       if (call.at !== this || !this.calls.has(call)) return
       this.ready.push(call)
       this.#wake(time)
@@ -196,6 +199,6 @@ export class Instance {
   }
 
   #compute(cpuMs: number): void {
-    this.#time += (cpuMs * this.slowness) / this.#context.options.speed
+    this.#time += cpuMs * this.slowness
   }
 }

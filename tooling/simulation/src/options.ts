@@ -46,7 +46,6 @@ export interface SimulationOptions {
   readonly shedding: SheddingSettings
   readonly warmMs: number
   readonly loadMs: number
-  readonly tailMs: number
   /** True for calls of the length of the demo: 20 chunks, or 120 for one in four. */
   readonly demo: boolean
   /** The mean time of a chunk of work, and the sigma of its distribution. */
@@ -54,13 +53,8 @@ export interface SimulationOptions {
   readonly chunkSigma: number
   /** The share of calls that wait between chunks. */
   readonly waitingCalls: number
-  /** The share of chunks after which such a call waits, and the mean time of a wait. */
-  readonly waitShare: number
-  readonly waitMs: number
   /** Receives every hand-off. */
   readonly onHandOff: (handOff: { readonly call: number; readonly from: number; readonly time: number }) => void
-  /** The speed of each instance. It is below 1 if instances share cores. */
-  readonly speed: number
 }
 
 /** Settings of a scenario. */
@@ -105,15 +99,11 @@ const defaults: SimulationOptions = {
   shedding: {},
   warmMs: 5000,
   loadMs: 60_000,
-  tailMs: 120_000,
   demo: false,
   chunkMs: 5,
   chunkSigma: 1,
   waitingCalls: 0.3,
-  waitShare: 0.1,
-  waitMs: 60,
   onHandOff: () => {},
-  speed: 1,
 }
 
 /** Adds the options of the scenario and the defaults. Given options take precedence. */

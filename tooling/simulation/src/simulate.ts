@@ -22,6 +22,9 @@ interface Fleet {
   open: number
 }
 
+/** The time in milliseconds after the load for calls that are still open. */
+const tailMs = 120_000
+
 /** Runs a fleet on a virtual clock. The same options give the same result. */
 export function simulate(options: SimulationOptions): SimulationResult {
   const fleet = openFleet(options)
@@ -32,7 +35,7 @@ export function simulate(options: SimulationOptions): SimulationResult {
   if (options.mode === 'oracle') rebalance(fleet, 0)
   for (const event of options.events)
     fleet.queue.at(event.at + options.warmMs, (time) => applyEvent(fleet, event, time))
-  for (let now = 0; fleet.queue.size > 0 && now <= end + options.tailMs && (now <= end || fleet.open > 0); ) {
+  for (let now = 0; fleet.queue.size > 0 && now <= end + tailMs && (now <= end || fleet.open > 0); ) {
     now = fleet.queue.step()
   }
   return resultOf(fleet.measures, fleet.open)

@@ -40,12 +40,15 @@ export interface Workload {
  */
 const pareto = { least: 12, most: 3000, alpha: 1.2 }
 
+/** The share of chunks after which a call waits that waits between chunks. */
+const waitShare = 0.1
+
 /** Creates the workload of a seed. */
 export function createWorkload(options: SimulationOptions): Workload {
   const random = randomFrom(options.seed * 7919)
   const table = chunkTable(options)
-  const waitBelow = Float64Array.from(table).sort()[Math.floor(options.waitShare * (table.length - 1))] ?? 0
-  const perMs = (options.share * options.instances * options.speed) / meanWork(options)
+  const waitBelow = Float64Array.from(table).sort()[Math.floor(waitShare * (table.length - 1))] ?? 0
+  const perMs = (options.share * options.instances) / meanWork(options)
   const at = (salt: number, chunk: number): number => table[(salt + chunk * 2_654_435_761) & 4095] ?? 0
   let nextId = 0
   return {
