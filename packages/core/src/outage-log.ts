@@ -85,6 +85,7 @@ export interface ServiceLog {
 
 /** Makes a log in which the errors of unavailable services are outages, one for each service and each issuer of tokens. */
 export function limitOutages(log: Log, clock: Pick<Clock, 'monotonicNow'>): ServiceLog {
+  // Bounded by the classes of errors in `errorNames`.
   const outages = new Map<string, OutageLog>()
   return {
     log(record) {

@@ -111,6 +111,7 @@ function createPausedLines(
   beginPauses(): void
   releaseAll(): void
 } {
+  // Bounded by `maxCalls`, as each has one response.
   const lines = new Set<string>()
   const addedPauses: [line: string, pauseMs: number][] = []
   const beginPauses = (): void => {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { openProgram } from './program.mjs'
-import { problem, runCheck } from './report.mjs'
+import { problem } from './report.mjs'
 import { pick } from './resolve.mjs'
 import { listPackages } from './workspace.mjs'
 
@@ -168,5 +168,3 @@ function membersOf(node) {
   if (ts.isInterfaceDeclaration(node) || ts.isClassDeclaration(node)) return node.members
   return ts.isTypeAliasDeclaration(node) && ts.isTypeLiteralNode(node.type) ? node.type.members : []
 }
-
-await runCheck(import.meta.url, checkApi)

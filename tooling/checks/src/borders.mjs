@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { folderProblems } from './folders.mjs'
 import { levels } from './layers.mjs'
 import { portabilityProblems } from './portable.mjs'
-import { problem, runCheck } from './report.mjs'
+import { problem } from './report.mjs'
 import { packageName, pick } from './resolve.mjs'
 import { importsOf, parseSource } from './syntax.mjs'
 import { isTest, listFiles, listPackages } from './workspace.mjs'
@@ -105,5 +105,3 @@ function entryProblems(one) {
     return [problem(`${one.folder} exports ${entry}, but ${path ?? 'its target'} does not exist`, remedy)]
   })
 }
-
-await runCheck(import.meta.url, checkBorders)

@@ -1,19 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
-import { parseSource } from './syntax.mjs'
-import { problem, runCheck } from './report.mjs'
+import { problem } from './report.mjs'
+import { forEachNode, parseSource } from './syntax.mjs'
 import { listFiles, shippedSource } from './workspace.mjs'
 
-const listFile = 'tooling/checks/collections.tsv'
 const programsOfOnePerson = /^packages\/(?:cli|testing)\//
 
-/** The kinds of bounds in the column `bound` of the list. */
-const bounds = ['author', 'call', 'constant', 'ledger', 'own']
-
 /**
- * Reports each `Map` and `Set` of the packages that outlives the call of one function, and that neither its file bounds
- * nor a row explains. A file bounds it if it compares its size with a limit or uses the ledger.
+ * Reports each `Map` and `Set` of the packages that outlives the call of one function, and that nothing bounds: its file
+ * neither compares its size with a limit nor uses the ledger, and no comment above it says what bounds it.
  *
  * A collection outlives a call if it is created at the top of a module or as a member of a class or an object. It also
  * does if a closure that remains after the call uses it, or if it is added to another collection. A collection with
@@ -22,46 +17,17 @@ const bounds = ['author', 'call', 'constant', 'ledger', 'own']
  * @returns {string[]}
  */
 export function checkCollections(root) {
-  const found = new Set(findCollections(root))
-  const listed = readList(root)
-  const unlisted = [...found].filter((key) => !listed.some((row) => row.key === key))
-  return [
-    ...unlisted.map((key) =>
-      problem(
-        `${key} is a Map or a Set that outlives a call`,
-        `compare its size with a limit, take entries from the ledger, or add a row with the reason to ${listFile}`,
-      ),
-    ),
-    ...listed.flatMap(({ key, bound, reason }) => {
-      if (!found.has(key)) return [problem(`${listFile} lists ${key}, which needs no row`, 'remove it')]
-      if (bounds.includes(bound) && reason !== '') return []
-      return [problem(`${listFile}: the row of ${key}`, `write one of ${bounds.join(', ')} as its bound, and a reason`)]
-    }),
-  ]
-}
-
-/** @param {string} root */
-function readList(root) {
-  if (!existsSync(join(root, listFile))) return []
-  const [, ...lines] = readFileSync(join(root, listFile), 'utf8').trimEnd().split('\n')
-  return lines.flatMap((line) => {
-    const [file = '', names = '', bound = '', reason = ''] = line.split('\t')
-    return names.split(' ').map((name) => ({ key: `${file} ${name}`, bound, reason }))
-  })
-}
-
-/**
- * Returns the files and the names of the collections that need a row.
- * @param {string} root
- * @returns {string[]}
- */
-export function findCollections(root) {
   return listFiles(root)
     .filter((file) => shippedSource.test(file) && !programsOfOnePerson.test(file))
     .flatMap((file) => {
       const source = parseSource(join(root, file))
       const names = collectionsIn(source).filter((name) => !isBounded(source, name))
-      return names.map((name) => `${file} ${name}`)
+      return names.map((name) =>
+        problem(
+          `${file} ${name} is a Map or a Set that outlives a call`,
+          'compare its size with a limit, take entries from the ledger, or write "Bounded by …" in a comment above it',
+        ),
+      )
     })
 }
 
@@ -73,23 +39,28 @@ function isBounded({ text }, name) {
 }
 
 /**
- * Returns the names of the collections of a file that outlive a call.
+ * Returns the names of the collections of a file that outlive a call, and that no comment explains.
  * @param {ts.SourceFile} source
- * @returns {string[]}
  */
 function collectionsIn(source) {
   /** @type {Set<string>} */
   const names = new Set()
-  /** @param {ts.Node} node */
-  const visit = (node) => {
-    if (ts.isNewExpression(node) && /^(?:Map|Set)$/.test(node.expression.getText(source)) && !node.arguments?.length) {
-      const name = longLivedNameOf(node)
-      if (name !== undefined) names.add(name)
-    }
-    ts.forEachChild(node, visit)
-  }
-  visit(source)
+  forEachNode(source, (node) => {
+    if (!ts.isNewExpression(node) || !/^(?:Map|Set)$/.test(node.expression.getText()) || node.arguments?.length) return
+    const name = longLivedNameOf(node)
+    if (name !== undefined && !isExplained(node)) names.add(name)
+  })
   return [...names]
+}
+
+/**
+ * Returns true if the declaration of a collection says what bounds it, or has a type to which nothing can be added.
+ * @param {ts.Node} node
+ */
+function isExplained(node) {
+  const declaration = ts.findAncestor(node, (one) => ts.isStatement(one) || ts.isClassElement(one)) ?? node
+  const text = node.getSourceFile().text.slice(declaration.pos, node.getStart())
+  return /\bBounded by\s|\bAlways empty\b|: [^=]*\bReadonly(?:Map|Set)\b[^=]* =/.test(text)
 }
 
 /**
@@ -137,5 +108,3 @@ function isStored({ parent }) {
   if (!ts.isCallExpression(parent) || !ts.isPropertyAccessExpression(parent.expression)) return false
   return ['add', 'push', 'set'].includes(parent.expression.name.text)
 }
-
-await runCheck(import.meta.url, checkCollections)

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { limitTableProblems } from './limit-tables.mjs'
 import { anchors, codeBlocks, links, region } from './markdown.mjs'
 import { withImports } from './shown-imports.mjs'
-import { problem, runCheck } from './report.mjs'
+import { problem } from './report.mjs'
 import { checkTroubleshooting } from './troubleshooting.mjs'
 import { listFiles, listPackages } from './workspace.mjs'
 
@@ -132,5 +132,3 @@ function readmeProblems(one) {
   const advice = `write "npm install ${one.name}" below the program, with the other packages that the program imports`
   return [problem(`${file} has no install command for ${one.name}`, advice)]
 }
-
-await runCheck(import.meta.url, checkDocs)

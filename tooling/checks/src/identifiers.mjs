@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'
-import { parseSource } from './syntax.mjs'
+import { forEachNode, parseSource } from './syntax.mjs'
 import { listFiles } from './workspace.mjs'
 
 /**
@@ -61,13 +61,10 @@ export function namesOfFile(source) {
 function addSource(source, { names, declared }) {
   forEachName(source, (name) => names.add(name))
   for (const name of source.statements.flatMap(declaredBy)) declared.add(name)
-  /** @param {ts.Node} node */
-  const visit = (node) => {
+  forEachNode(source, (node) => {
     if (isMember(node) && node.name !== undefined) declared.add(node.name.getText(source).replaceAll(/['"]/g, ''))
     if (ts.isLiteralTypeNode(node) && ts.isStringLiteral(node.literal)) declared.add(node.literal.text)
-    ts.forEachChild(node, visit)
-  }
-  visit(source)
+  })
 }
 
 /**
@@ -81,13 +78,10 @@ function isMember(node) {
 
 /** @param {ts.Node} root @param {(name: string, isText: boolean) => void} visitor */
 function forEachName(root, visitor) {
-  /** @param {ts.Node} node */
-  const visit = (node) => {
+  forEachNode(root, (node) => {
     if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) visitor(node.text.replace('#', ''), false)
     else if (isText(node)) for (const [found] of node.getText().matchAll(word)) visitor(found, true)
-    ts.forEachChild(node, visit)
-  }
-  visit(root)
+  })
 }
 
 /** @param {ts.Node} node */

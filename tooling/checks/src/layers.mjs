@@ -33,36 +33,31 @@ export const nodeEntries = new Set([
  */
 export const heavyModules = {
   '@cfworker/json-schema':
-    '@x/apps/server @x/cli/dev @x/gateway/node @x/openapi @x/schema/json-schema @x/server @x/testing @x/testing/node',
+    '@x/apps/server @x/gateway/node @x/openapi @x/schema/json-schema @x/server @x/testing @x/testing/node',
   '@opentelemetry/api': '@x/client/otel @x/server/otel',
   '@redis/client':
     '@x/core/redis @x/gateway/node @x/server/redis @x/state-codec/redis @x/tasks/admin @x/tasks/redis @x/tasks/server',
-  ajv: '@x/server/ajv',
-  commander: '',
+  ajv: '',
   'eventsource-parser': '@x/gateway/node @x/legacy/client @x/transport-http/client',
   minisearch: '@x/exchange/tool-search @x/gateway/node @x/gateway/tool-search @x/server/tool-search',
   pg: '@x/core/postgres @x/server/postgres @x/state-codec/postgres @x/tasks/admin @x/tasks/pglite @x/tasks/postgres @x/tasks/server',
   undici: '',
-  yaml: '@x/cli/dev @x/gateway/node @x/openapi/node @x/skills/client @x/skills/server',
+  yaml: '@x/gateway/node @x/openapi/node @x/skills/client @x/skills/server',
   zod: '@x/gateway/node @x/schema/zod @x/tasks/zod',
 }
 
 /**
- * Packages that an entry must not load, although its package may.
+ * Packages that an entry must not load, although its package may, with these entries.
  * @type {Readonly<Record<string, string>>}
  */
 export const unloadedPackages = {
-  '@x/apps/host': '@x/server',
-  '@x/auth/client': '@x/state-codec',
-  '@x/auth/server': '@x/state-codec',
-  '@x/gateway': '@x/auth @x/legacy @x/transport-http @x/transport-stdio',
-  '@x/legacy': '@x/transport-http @x/transport-stdio',
-  '@x/legacy/client': '@x/state-codec @x/transport-stdio',
-  '@x/sessions/server': '@x/client',
-  '@x/skills/server': '@x/client',
-  '@x/tasks': '@x/server',
-  '@x/tasks/client': '@x/server',
-  '@x/tasks/memory': '@x/server',
+  '@x/auth': '@x/gateway',
+  '@x/client': '@x/sessions/server @x/skills/server',
+  '@x/legacy': '@x/gateway',
+  '@x/server': '@x/apps/host @x/tasks @x/tasks/client @x/tasks/memory',
+  '@x/state-codec': '@x/auth/client @x/auth/server @x/legacy/client',
+  '@x/transport-http': '@x/gateway @x/legacy',
+  '@x/transport-stdio': '@x/gateway @x/legacy @x/legacy/client',
 }
 
 /**
@@ -71,7 +66,7 @@ export const unloadedPackages = {
  * @type {Readonly<Record<string, string>>}
  */
 export const folderLayers = {
-  server: '. telemetry methods replay compile definitions elicitation subscriptions shedding json-schema ' + 'request',
+  server: '. telemetry methods replay compile definitions elicitation subscriptions shedding json-schema request',
   client: '. telemetry extensions client.ts models rounds tools subscriptions caching forms request',
   legacy:
     '. server server/stdio server/http server/call server/session client client/http client/stdio ' +
@@ -99,6 +94,5 @@ export const folderLayers = {
   openapi: '. call plan document',
   apps: '. host page-policy.ts identifiers.ts',
   gateway: 'index.ts node.ts config . gateway upstream hop names',
-  testing: '.',
   tasks: '. contract server client engines schema',
 }

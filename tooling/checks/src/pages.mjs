@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { links } from './markdown.mjs'
-import { problem, runCheck } from './report.mjs'
+import { problem } from './report.mjs'
 import { listFiles } from './workspace.mjs'
 
 const index = 'docs/README.md'
@@ -35,5 +35,3 @@ function withoutAudience(file) {
 function unlisted(file) {
   return problem(`${file} is not listed in ${index}`, `add a row that links to ${relative(dirname(index), file)}`)
 }
-
-await runCheck(import.meta.url, checkPages)

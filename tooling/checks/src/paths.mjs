@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { problem, runCheck } from './report.mjs'
+import { problem } from './report.mjs'
 import { listFiles } from './workspace.mjs'
 
 /** @type {readonly (readonly [RegExp, string, string])[]} */
@@ -50,5 +50,3 @@ function match(file, text, [pattern, what, remedy]) {
   const line = text.slice(0, found.index).split('\n').length
   return [problem(`${file}:${line} contains ${what}`, remedy)]
 }
-
-await runCheck(import.meta.url, checkPaths)

@@ -33,7 +33,7 @@ export function portabilityProblems({ root, packages }, one) {
     })
     const siblings = [...reach.files].flatMap(([file, path]) => {
       const sibling = packages.find(({ directory }) => file.startsWith(`${directory}/`))?.name ?? ''
-      if (!listed(unloadedPackages[name], sibling)) return []
+      if (!listed(unloadedPackages[sibling], name)) return []
       const remedy = 'move the import to another entry: users of this one do not install it'
       return [problem(`${name} loads ${sibling}: ${path.map((each) => shown(root, each)).join(' > ')}`, remedy)]
     })

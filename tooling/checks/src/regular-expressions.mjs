@@ -1,42 +1,27 @@
 import { join } from 'node:path'
 import { analyse } from 'scslre'
 import ts from 'typescript'
-import { parseSource } from './syntax.mjs'
-import { problem, runCheck } from './report.mjs'
+import { problem } from './report.mjs'
+import { forEachNode, lineOf, parseSource } from './syntax.mjs'
 import { listFiles, shippedSource } from './workspace.mjs'
 
 /**
  * Finds the regular expressions of the packages whose time can grow faster than the text, by backtracking or because a
  * search begins again at each character. Most of them meet a peer's text, and no list would keep the others apart.
+ * @param {string} root
+ * @returns {string[]}
  */
-
-/** @param {string} root @returns {string[]} */
 export function checkRegularExpressions(root) {
-  return listFiles(root)
-    .filter((file) => shippedSource.test(file))
-    .flatMap((file) =>
-      literalsIn(parseSource(join(root, file)))
-        .filter(isSuperLinear)
-        .map((literal) =>
-          problem(
-            `${file}: the time of ${literal} can grow faster than its text`,
-            'anchor it (^ or the flag y), or let no two neighbouring parts match the same characters',
-          ),
-        ),
-    )
-}
-
-/** @param {ts.SourceFile} source @returns {string[]} */
-function literalsIn(source) {
   /** @type {string[]} */
-  const literals = []
-  /** @param {ts.Node} node */
-  const visit = (node) => {
-    if (ts.isRegularExpressionLiteral(node)) literals.push(node.text)
-    ts.forEachChild(node, visit)
+  const problems = []
+  for (const file of listFiles(root).filter((path) => shippedSource.test(path))) {
+    forEachNode(parseSource(join(root, file)), (node) => {
+      if (!ts.isRegularExpressionLiteral(node) || !isSuperLinear(node.text)) return
+      const remedy = 'anchor it (^ or the flag y), or let no two neighbouring parts match the same characters'
+      problems.push(problem(`${file}:${lineOf(node)}: the time of ${node.text} can grow faster than its text`, remedy))
+    })
   }
-  visit(source)
-  return literals
+  return problems
 }
 
 /** @param {string} literal */
@@ -56,5 +41,3 @@ function beginsAtEachLine(source, flags) {
   if (!flags.includes('m') || flags.includes('y')) return false
   return /\[\\s\\S\][*+]/.test(source) || (flags.includes('s') && /(?<!\\)\.[*+]/.test(source))
 }
-
-await runCheck(import.meta.url, checkRegularExpressions)

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { isProgram, problem } from './report.mjs'
-import { parseSource } from './syntax.mjs'
+import { forEachNode, lineOf, parseSource } from './syntax.mjs'
 import { listFiles, workspaceRoot } from './workspace.mjs'
 
 const table = 'tooling/spec/requirements.tsv'
@@ -49,15 +49,10 @@ export function readCitations(root) {
   const files = listFiles(root).filter((path) => path.endsWith('.test.ts') && !path.startsWith('tooling/checks/'))
   for (const file of files) {
     const source = parseSource(join(root, file))
-    /** @param {ts.Node} node */
-    const visit = (node) => {
-      for (const id of citedIn(node)) {
-        const line = source.getLineAndCharacterOfPosition(node.getStart()).line + 1
-        citations.set(id, [...(citations.get(id) ?? []), `${file}:${line}`])
-      }
-      ts.forEachChild(node, visit)
-    }
-    if (source.text.search(citation) !== -1) visit(source)
+    if (source.text.search(citation) === -1) continue
+    forEachNode(source, (node) => {
+      for (const id of citedIn(node)) citations.set(id, [...(citations.get(id) ?? []), `${file}:${lineOf(node)}`])
+    })
   }
   return citations
 }

@@ -24,23 +24,38 @@ export function parseSource(file, version = ts.ScriptTarget.Latest) {
 }
 
 /**
+ * Calls a function with a node and each node in it. Where it returns false, the nodes inside are left out.
+ * @param {ts.Node} node
+ * @param {(node: ts.Node) => boolean | void} visitor
+ */
+export function forEachNode(node, visitor) {
+  if (visitor(node) !== false) ts.forEachChild(node, (child) => forEachNode(child, visitor))
+}
+
+/** Returns the line of a node in its file, from one. @param {ts.Node} node */
+export function lineOf(node) {
+  return node.getSourceFile().getLineAndCharacterOfPosition(node.getStart()).line + 1
+}
+
+/** @type {WeakMap<ts.SourceFile, Import[]>} */
+const importsBySource = new WeakMap()
+
+/**
  * Returns all static and dynamic imports of a file, and its imports in types.
  * @param {ts.SourceFile} source
- * @returns {Import[]}
+ * @returns {readonly Import[]}
  */
 export function importsOf(source) {
+  const known = importsBySource.get(source)
+  if (known !== undefined) return known
   /** @type {Import[]} */
   const imports = []
-  /** @param {ts.Node} node */
-  const visit = (node) => {
+  forEachNode(source, (node) => {
     const { name, typeOnly = false, star = false } = readImport(node)
-    if (name !== undefined && ts.isStringLiteralLike(name)) {
-      const { line } = source.getLineAndCharacterOfPosition(node.getStart())
-      imports.push({ specifier: name.text, line: line + 1, typeOnly, star })
-    }
-    ts.forEachChild(node, visit)
-  }
-  visit(source)
+    if (name === undefined || !ts.isStringLiteralLike(name)) return
+    imports.push({ specifier: name.text, line: lineOf(node), typeOnly, star })
+  })
+  importsBySource.set(source, imports)
   return imports
 }
 
@@ -71,15 +86,12 @@ const nodeGlobals = new Set(['process', 'Buffer', 'require', '__dirname', '__fil
 export function nodeGlobalsOf(source) {
   /** @type {{ name: string, line: number }[]} */
   const found = []
-  /** @param {ts.Node} node */
-  const visit = (node) => {
-    if (ts.isTypeNode(node)) return
+  forEachNode(source, (node) => {
+    if (ts.isTypeNode(node)) return false
     if (ts.isIdentifier(node) && nodeGlobals.has(node.text) && isUse(node)) {
-      found.push({ name: node.text, line: source.getLineAndCharacterOfPosition(node.getStart()).line + 1 })
+      found.push({ name: node.text, line: lineOf(node) })
     }
-    ts.forEachChild(node, visit)
-  }
-  visit(source)
+  })
   return found
 }
 

@@ -29,6 +29,7 @@ export function connectApp(
   { answer, receive }: AppHandlers,
 ): AppConnection {
   const running = new Map<RequestId, AbortController>()
+  // Bounded by the host's requests that ask the page to finish.
   const pending = new Map<RequestId, () => void>()
   let lastId = 0
   // A document without an origin cannot be addressed by one.

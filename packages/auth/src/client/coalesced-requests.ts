@@ -28,6 +28,7 @@ export interface SharedRequests<T> {
 const requestTimeoutMs = 300_000
 
 export function createSharedRequests<T>(): SharedRequests<T> {
+  // Bounded by the token requests of the client that run.
   const requests = new Map<string, SharedRequest<T>>()
   // Several callers share one request, so it must not run in the async context of one of them.
   const runInOrigin = captureAsyncContext()
@@ -47,6 +48,7 @@ export function createSharedRequests<T>(): SharedRequests<T> {
       clearTimeout(timer)
       if (requests.get(key) === sharedRequest) requests.delete(key)
     })
+    // Bounded by the calls of the client that wait for this token request.
     const sharedRequest = { scopes, outcome, waiterSignals: new Set<AbortSignal>(), controller }
     requests.set(key, sharedRequest)
     return sharedRequest

@@ -8,7 +8,9 @@ type LoginListener = (pendingLogin: AuthError | undefined) => void
 
 /** Logins that calls wait for, by the URL of their endpoint, and who watches an endpoint. */
 export class OpenLogins {
+  // Bounded by `maxPendingLogins` for each endpoint.
   readonly #logins = new Map<string, AuthError>()
+  // Bounded by the endpoints of the program's connections.
   readonly #listeners = new Map<string, Set<LoginListener>>()
 
   get(href: string): AuthError | undefined {
@@ -36,6 +38,7 @@ export class OpenLogins {
 
   /** Calls a function with the login at an endpoint, now and after each change. The returned function removes it. */
   watch(href: string, listener: LoginListener): () => void {
+    // Bounded by the connections of the program to one endpoint.
     const listeners = this.#listeners.get(href) ?? new Set()
     this.#listeners.set(href, listeners.add(listener))
     const login = this.#logins.get(href)

@@ -12,6 +12,7 @@ export interface AuthStore {
 
 /** Keeps logins in memory, until the process ends. */
 export function memoryAuthStore(): AuthStore {
+  // Bounded by the logins of one user, since attempts at an endpoint have a limit.
   const values = new Map<string, string>()
   return {
     get: async (key) => values.get(key),
@@ -50,6 +51,7 @@ const lockQueues = new WeakMap<AuthStore, Map<string, Promise<unknown>>>()
 
 /** One function at a time for each key. A store with locks excludes other processes as well. */
 export function withLock<T>(store: AuthStore, key: string, run: () => Promise<T>): Promise<T> {
+  // Bounded by the accesses to the store that run.
   const queueByKey = lockQueues.get(store) ?? new Map<string, Promise<unknown>>()
   lockQueues.set(store, queueByKey)
   const runLocked = (): Promise<T> => (store.lock === undefined ? run() : store.lock(key, run))

@@ -10,7 +10,9 @@ export interface StoredCredential {
 /** Tokens of endpoints, cached in memory. */
 export class StoredCredentials {
   readonly #source: Pick<TokenSource, 'records' | 'isUsable'>
+  // Bounded by the endpoints that the host connects to.
   readonly #credentials = new Map<string, StoredCredential>()
+  // Bounded by the endpoints that the host connects to.
   readonly #pendingReads = new Map<string, Promise<StoredCredential | undefined>>()
 
   constructor(source: Pick<TokenSource, 'records' | 'isUsable'>) {

@@ -41,6 +41,7 @@ export interface Visit {
 export class LoginFlow {
   readonly #options: LoginFlowOptions
   readonly #authorizers: CallerCache<HttpAuthorizer>
+  // Bounded by the upstreams of the gateway.
   readonly #clientByUpstream = new Map<string, ClientIdentity>()
 
   constructor(options: LoginFlowOptions) {

@@ -66,6 +66,7 @@ export function limitOutageReports<Context>(
   onError: (error: unknown, context: Context | undefined) => void,
   now: () => number,
 ): (error: unknown, context?: Context) => void {
+  // Bounded by the issuers of the options.
   const reportedAtByIssuer = new Map<string, number>()
   return (error, context) => {
     if (isTokenError(error) && error.code === 'issuer_unavailable') {

@@ -37,7 +37,9 @@ export interface OpenedPartition {
 }
 
 export function openPartition({ entries: store, name: partition }: CachePartition): OpenedPartition {
+  // Bounded by the subscriptions of the host.
   const visitors = new Set<CacheVisitor>()
+  // Bounded by the calls of the client that run.
   const pendingReads = new Map<PendingRead, CacheKey>()
   const storeKeyOf = ({ method, params }: CacheKey): string => JSON.stringify([partition, method, params])
   const listPartitionKeys = function* (): Generator<CacheKey & { readonly storeKey: string }> {

@@ -114,7 +114,9 @@ function appendDescription(schema: JsonObject, sentence: string): JsonObject {
 }
 
 class PropertyNames {
+  // Bounded by the properties of one tool, whose schema has a limit of parts.
   readonly #plainNames = new Map<string, string>()
+  // Bounded by the same properties.
   readonly #originalNames = new Map<string, string>()
 
   rename(schema: JsonObject): JsonObject {

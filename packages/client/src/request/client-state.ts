@@ -86,6 +86,7 @@ interface ClientIdentity {
 }
 
 function createClientIdentity({ roots }: InputHandlers): ClientIdentity {
+  // Bounded by the calls that a person is asked about.
   const abandonListeners = new Map<string, (reason: unknown) => void>()
   const callingClient: CallingClient = {
     ...(roots !== undefined && { listRoots: () => listRootsOutsideCalls(roots) }),

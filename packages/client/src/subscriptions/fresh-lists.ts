@@ -20,7 +20,7 @@ export async function keepListsFresh(context: RefreshContext, listFetchers: List
       return [method, debounceWork(fetchList, onError, context)]
     }),
   )
-  // Once read, a list is kept fresh even if it is no longer in the cache.
+  // Once read, a list is kept fresh even if it is no longer in the cache. Bounded by the methods of lists.
   const requestedMethods = new Set<string>()
   const noteRequestedMethod = ({ method }: { readonly method: string }): void =>
     void (debouncedFetches.has(method) && requestedMethods.add(method))

@@ -93,6 +93,7 @@ function createDebouncedReader({ sendOnce, clock, jitterMs, signal, onError }: R
 > & {
   requestRead(uris: readonly string[]): void
 } {
+  // Bounded by the URIs that the host subscribes to: those of a server are looked up among them.
   const pendingUris = new Set<string>()
   const readPendingUris = async (): Promise<void> => {
     // One after the other, because no caller waits for them.

@@ -28,6 +28,7 @@ export function createBatchSender(
   sendAll: (texts: readonly string[]) => Promise<unknown>,
   createOverflowError: () => Error,
 ): BatchSender {
+  // Bounded by `maxWaitingCharacters`.
   const waitingTexts = new Set<WaitingText>()
   let waitingCharacterCount = 0
   let isSending = false

@@ -40,9 +40,11 @@ const openingMs = 30_000
 
 /** Reports an unreachable part only at its first failed check, because probes come every few seconds. */
 export function createReadiness(checks: readonly ReadinessCheck[], clock: Clock): Readiness {
+  // Bounded by the parts of the server.
   const unavailableNames = new Set<string>()
+  // Bounded by the parts of the server.
   const reportedNames = new Set<string>()
-  /** Parts that have answered once, or whose time to open is over. */
+  /** Parts that have answered once, or whose time to open is over. Bounded by the parts of the server. */
   const openNames = new Set<string>()
   let firstCheckAt: number | undefined
   const runCheck = async (one: ReadinessCheck): Promise<boolean> => {

@@ -106,6 +106,7 @@ function createRank(
   found: readonly { readonly match: Match }[],
   toolCount: number,
 ): (match: Match) => number {
+  // Bounded by the terms of one search.
   const counts = new Map<string, number>()
   for (const { match } of found) for (const term of Object.keys(match)) counts.set(term, (counts.get(term) ?? 0) + 1)
   const rarityOf = (term: string): number => {

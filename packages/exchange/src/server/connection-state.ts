@@ -32,6 +32,7 @@ export interface ObservableState {
 
 /** Owns a {@link ConnectionState}: transports report to it what happened to their requests. */
 export class ConnectionStateSource implements ObservableState {
+  // Bounded by the program's views of the connection, and streams of changes (`streams`).
   readonly #listeners = new Set<(state: ConnectionState) => void>()
   #state: ConnectionState = { status: 'connecting', loginUrl: undefined, reason: undefined }
   #wasOpen = false

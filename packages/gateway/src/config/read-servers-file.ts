@@ -62,6 +62,7 @@ export async function readServersFile(
   const { servers, inputs, problems } = parseServers(file)
   const workspaceFolder = resolve(options.workspaceFolder ?? dirname(path))
   const { environment = process.env, input } = options
+  // Bounded by the inputs of the file.
   const placeholders: Placeholders = { environment, workspaceFolder, input, inputs, problems, answers: new Map() }
   let login: HttpAuthorizer | undefined
   const source: Source = { options, placeholders, login: () => (login ??= createPersonLogin(options.name)) }

@@ -29,7 +29,9 @@ export class ChangeStream {
   readonly #requested: RequestedChanges
   readonly #host: HostRequest
   readonly #wantedLists: readonly string[]
+  // Bounded by the kinds of lists.
   readonly #changedLists = new Set<string>()
+  // Bounded by `maxFollowed` of one stream.
   readonly #refused = new Set<string>()
   #held: RpcNotification[] | undefined = []
   #timer: unknown

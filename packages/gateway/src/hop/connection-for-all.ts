@@ -9,6 +9,7 @@ const maxReplaced = 4
 export class ConnectionForAll {
   readonly #sender: RequestSender
   readonly #close: (connection: Connection) => Promise<void>
+  // Bounded by `maxReplaced`, and the current one.
   readonly #calls = new Map<Connection, number>()
   #current: Connection | undefined
 

@@ -16,6 +16,7 @@ export class RunningCalls {
   readonly timeoutMs: number
   readonly #clock: Clock
   readonly #onAnswer: (() => void) | undefined
+  // Bounded by the running calls, whose number the transports limit.
   readonly #calls = new Map<Cancellation, number>()
   #timer: unknown
 

@@ -25,6 +25,7 @@ export type UpstreamState = 'unknown' | 'reachable' | 'away'
 export class Availability {
   readonly #clock: Clock
   readonly #probe: () => Promise<unknown>
+  // Bounded by the hops, and streams of changes (`streams`).
   readonly #listeners = new Set<() => void>()
   #failures = 0
   #answers = 0

@@ -19,6 +19,7 @@ interface KeptList {
 
 /** Lists that searches have read, of each caller as far as the upstream can tell callers apart. */
 export class KeptLists {
+  // Bounded by `maxKeptCharacters`: the oldest is dropped.
   readonly #lists = new Map<string, KeptList>()
   readonly #runtime: Runtime
   #length = 0

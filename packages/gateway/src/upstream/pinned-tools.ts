@@ -11,8 +11,9 @@ const maxRememberedTools = 1000
 export class PinnedTools {
   readonly #pins: PinStore
   readonly #deps: Deps
+  // Bounded by `maxRememberedTools`: the oldest is dropped.
   readonly #checkedAt = new Map<string, number>()
-  /** Digests with which tools were withheld, so that each is logged once. */
+  /** Digests with which tools were withheld, so that each is logged once. Bounded by `maxRememberedTools`. */
   readonly #withheld = new Map<string, string>()
 
   #isUnreadable = false

@@ -60,6 +60,7 @@ export class UpstreamStates {
   #cause: unknown
   #awayAt = 0
   #isMissed = false
+  // Bounded by the streams of changes (`streams`).
   readonly #listListeners = new Set<() => void>()
 
   constructor(availability: Availability, deps: Deps) {

@@ -12,6 +12,7 @@ const translationCache = new WeakMap<object, Map<LegacyRevision, JsonObject>>()
 export function toLegacyResult(result: JsonObject, method: string, revision: LegacyRevision): JsonObject {
   if (findMethodRow(method)?.isCacheable !== true || !Object.isFrozen(result))
     return translateResult(result, method, revision)
+  // Bounded by the revisions.
   const resultsByRevision = translationCache.get(result) ?? new Map<LegacyRevision, JsonObject>()
   translationCache.set(result, resultsByRevision)
   const translatedResult = resultsByRevision.get(revision) ?? prepareResult(translateResult(result, method, revision))

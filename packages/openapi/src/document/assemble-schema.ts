@@ -23,6 +23,7 @@ interface Definition {
  * is converted once.
  */
 export function createAssembler(source: SchemaSource, maxCharacters: number): (schema: JsonObject) => AssembledSchema {
+  // Bounded by the definitions of the author's document.
   const definitions = new Map<string, Definition>()
   const findDefinition = (reference: string): Definition => {
     const definition = definitions.get(reference) ?? toDefinition(followPointer(source.document, reference), source)
@@ -126,7 +127,7 @@ const describedLevels = 3
 /** The result is shorter, and accepts at least as much. */
 function cutSchema({ $defs, ...root }: JsonObject, cut: SchemaCut): JsonObject {
   const definitions = isJsonObject($defs) ? $defs : {}
-  // A definition is at the highest level at which it is used.
+  // A definition is at the highest level at which it is used. Bounded by the definitions of one schema.
   const levels = new Map<string, number>()
   const pending: string[] = []
   const shorten = (schema: JsonObject, level: number): JsonObject => {

@@ -18,6 +18,7 @@ type IssueFinder = (value: unknown, maxIssues: number) => readonly Issue[]
  */
 export function createZodIssueFinder(schema: object): ZodIssueFinder | undefined {
   if (!isZodSchema(schema)) return undefined
+  // Bounded by the parts of one schema of the author.
   const traversal: IssueTraversal = { finders: new Map(), isExhaustive: true }
   try {
     const find = getOrCreateFinder(schema, traversal)

@@ -37,7 +37,7 @@ export interface StartedUse {
  */
 export class ContextUses {
   readonly #run: UsedRun
-  /** Maps `kind key` to a question's text, or to an empty text for other kinds. */
+  /** Maps `kind key` to a question's text, or to an empty text for other kinds. Bounded by the uses in one run. */
   readonly #keys = new Map<string, string>()
   #skippableKeys: Set<string> | undefined
   readonly #started: ObservedUse[] = []
@@ -115,6 +115,7 @@ export class ContextUses {
   /** Spares the next run the uses since a checkpoint was opened. */
   skipSince(checkpointKey: string): void {
     const useKeys = [...this.#keys.keys()]
+    // Bounded by the uses in one run.
     this.#skippableKeys ??= new Set()
     for (const useKey of useKeys.slice(useKeys.indexOf(`checkpoint ${checkpointKey}`) + 1))
       this.#skippableKeys.add(useKey)

@@ -111,6 +111,7 @@ function parseParts(value: JsonValue | undefined): Journal['parts'] {
 }
 
 function unknownMembersOf(journal: JsonObject): ReadonlyMap<string, JsonValue> {
+  // Bounded by the journal of one call, whose token has a bound of bytes.
   const unknownMembers = new Map<string, JsonValue>()
   for (const name of Object.keys(journal)) {
     const memberValue = journal[name]
@@ -145,6 +146,7 @@ export function createJournalEntry(journal: Journal, part: JournalPart, key?: st
  * everything.
  */
 function pickJournalMember(journal: Journal, part: JournalPart, key: string | undefined): Partial<Journal> {
+  // Always empty.
   const emptyMaps = {
     tryIds: new Map(),
     questions: new Map(),

@@ -91,6 +91,7 @@ export interface ExplicitRoundRecord {
 }
 
 export function createEmptyJournal(callId: string, startedAt: number): Journal {
+  // Bounded by the journal of one call, whose token has a limit of bytes.
   return {
     callId,
     startedAt,

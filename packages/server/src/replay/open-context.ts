@@ -71,6 +71,7 @@ export function openContext(run: Run): Context {
   return withSignalOf(context, run)
 }
 
+// Always empty.
 const noResponses: Context['responses'] = new Map()
 
 /** Copied, because a handler may change its answers while the call continues with them elsewhere. */

@@ -202,6 +202,7 @@ export class Run {
   ask(key: string, question: AskedQuestion): Promise<never> {
     if (this.request.settings.stateCodec === undefined && this.request.journalStore === undefined)
       throw this.fail(new HandlerError('state', stateDisabledMessage))
+    // Bounded by the questions of one run.
     this.#askedQuestions ??= new Map()
     this.#askedQuestions.set(key, question)
     return this.#stopWith({ kind: 'asked', questions: this.#askedQuestions })

@@ -15,6 +15,7 @@ export type EmitDrain = (type: 'drain_started' | 'drain_ended') => void
 /** The stops that one server's program has announced. */
 export class Drains {
   readonly #now: () => number
+  // Bounded by the calls of `drain()`.
   readonly #activeDrains = new Set<ActiveDrain>()
 
   constructor(now: () => number) {

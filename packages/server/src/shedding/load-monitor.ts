@@ -64,7 +64,7 @@ export class LoadMonitor {
   readonly #fleet: FleetView
   #runningCount = 0
   #resumedCount = 0
-  /** Resumed calls in flight per caller; entries go at zero. */
+  /** Resumed calls in flight per caller; entries go at zero. Bounded by `calls` of the ledger. */
   readonly #resumedCountByCaller = new Map<string, number>()
   #pendingHandOffCount = 0
   #waitingRunCount = 0

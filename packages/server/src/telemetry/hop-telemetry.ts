@@ -16,7 +16,7 @@ export function createHopTelemetry(
   getInstruments: () => Instruments,
 ): (record: RequestRecord) => HopObserver {
   const tracer = trace.getTracer(scopeName)
-  // Two upstreams may have tools of the same name, and one of them may not have the other's.
+  // Two upstreams may have tools of the same name, and one of them may not have the other's. Bounded by the upstreams.
   const targetsByUpstream = new Map<string, RequestTargets>()
   const targetsOf = (upstream: string): RequestTargets => {
     const targets = targetsByUpstream.get(upstream) ?? createTargets((request) => host.offers(request))

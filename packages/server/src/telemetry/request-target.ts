@@ -46,6 +46,7 @@ export interface RequestTargets {
 
 /** Names come from `offers`, or from results, so callers cannot add to the targets that the server has. */
 export function createTargets(offers: (request: RpcRequest) => OfferedTarget | undefined): RequestTargets {
+  // Bounded by the names that the server has, by transport and version.
   const targets = new Map<string, RequestTarget>()
   const knownNames = createKnownNames()
   return {
@@ -115,6 +116,7 @@ function createTarget({ method, name, transport, revision, upstream }: TargetPar
     }),
     nameAttributes: Object.freeze(nameAttributes),
     isStreaming: row?.isStreaming === true,
+    // Bounded by the six ends of a run, and by `maxStoredOutcomes`.
     runAttributes: new Map(),
     outcomes: new Map(),
   }

@@ -55,6 +55,7 @@ function createDirectories(
   files: readonly ServedFile[],
   skills: ReadonlyMap<string, Skill>,
 ): ReadonlyMap<string, readonly Resource[]> {
+  // Bounded by the directories of the author's files.
   const childrenByDirectory = new Map<string, Map<string, Resource>>()
   const addChild = (directory: string, child: Resource): void => {
     const children = childrenByDirectory.get(directory) ?? new Map<string, Resource>()

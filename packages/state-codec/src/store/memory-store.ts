@@ -69,7 +69,9 @@ function createOperations(storage: MemoryStorage, owner: string | undefined): Re
 }
 
 class MemoryStorage {
+  // Bounded by `maxEntriesPerOwner` and `maxEntries`.
   readonly #entries = new Map<string, StoredEntry>()
+  // Bounded by `maxEntries`, as each owner has one.
   readonly #usageByOwner = new Map<string, OwnerUsage>()
   readonly #maxUsage: StorageUsage
   readonly #maxUsagePerOwner: StorageUsage

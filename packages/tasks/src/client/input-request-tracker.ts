@@ -21,6 +21,7 @@ const listedUntilLost = 3
  */
 export class InputRequestTracker {
   #roundCount = 0
+  // Bounded by the questions of one task, in a message whose bytes have a limit.
   readonly #requests = new Map<string, TrackedRequest>()
 
   /** `earlierAnsweredKeys` were answered before the task was resumed here. */

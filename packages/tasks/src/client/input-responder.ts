@@ -32,6 +32,7 @@ interface InputRequestBatch {
  */
 export function createInputResponder(task: OpenTask, { options, onFailure }: InputResponderContext): InputResponder {
   const { host, tool, requestTracker } = task
+  // Bounded by the questions of one task.
   const batches = new Set<InputRequestBatch>()
   let openKeys: ReadonlySet<string> = new Set()
 

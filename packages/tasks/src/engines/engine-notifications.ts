@@ -18,6 +18,7 @@ const topicPrefix = 'change:'
 
 /** Topics of changes get a prefix, so that they differ from the engine's own. */
 export function createEngineNotifications(bus: ChangeBus): EngineNotifications {
+  // Bounded by the texts of the bus that wait.
   const pendingSends = new Set<Promise<void>>()
   const sendChange = (change: Change): Promise<void> => {
     const sendPromise = bus.publish(change).finally(() => pendingSends.delete(sendPromise))
@@ -47,6 +48,7 @@ export interface ListenerSet {
 }
 
 export function createListenerSet(): ListenerSet {
+  // Bounded by the workers and streams of the engine's host.
   const stopFunctions = new Set<() => void>()
   return {
     async add(listening) {

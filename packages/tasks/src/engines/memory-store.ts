@@ -28,8 +28,11 @@ interface MemoryStoreSettings {
 export class MemoryStore {
   readonly #settings: MemoryStoreSettings
   readonly #tasks = new Map<string, StoredTask>()
+  // Bounded by `tasks` of the ledger.
   readonly #tasksByCaller = new Map<string, Set<StoredTask>>()
+  // Bounded by `tasks` of the ledger.
   readonly #dueTasks = new Set<StoredTask>()
+  // Bounded by the workers and streams of the engine's host.
   readonly #listeners = new Set<EngineListener>()
   /** No task expires before this time, in milliseconds since 1970. */
   #earliestExpiry = Number.POSITIVE_INFINITY

@@ -31,8 +31,11 @@ export class StoredTask {
   #progress: ProgressNumbers | undefined
   #updatedAt: number
   #ttlMs: number | null
+  // Bounded by the questions of one task.
   #requests = new Map<string, string>()
+  // Bounded by the questions of one task.
   readonly #responses = new Map<string, string>()
+  // Bounded by `maxJournalBytes` of one task.
   readonly #entries = new Map<string, string>()
   #outcome: string | undefined
   #attempt = 0

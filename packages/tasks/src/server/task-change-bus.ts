@@ -19,6 +19,7 @@ const topicPrefix = 'task:'
 /** Listens to the bus only while a task is followed. */
 export function createTaskChangeBus(bus: ChangeBus, onError: (error: unknown) => void): TaskChangeBus {
   const runInOrigin = captureAsyncContext()
+  // Bounded by `topics` of the ledger.
   const callbacksById = new Map<string, Set<() => void>>()
   let busSubscription: Promise<() => void> | undefined
 

@@ -37,8 +37,9 @@ export function createTaskStream(streamId: RequestId, call: Call, { settings }: 
   const { engine, clock, onError } = settings
   const ownerKey = taskOwnerKeyOf(call.principal)
   const backPressure = call.context.get(backPressureKey)
-  /** What was last sent of each task. */
+  /** What was last sent of each task. Bounded by `maxTaskIds` of one stream. */
   const sentTexts = new Map<string, string>()
+  // Bounded by `maxTaskIds` of one stream.
   const changedIds = new Set<string>()
   let isOpen = false
   let isSending = false

@@ -11,6 +11,7 @@ export type BeginCall = (start: () => void) => () => void
 /** Lets calls begin in the order of their arrival. */
 export function createCallLimiter(): BeginCall {
   let runningCount = 0
+  // Bounded by the calls of the program.
   const waiting = new Set<() => void>()
   return (start) => {
     let isRunning = false

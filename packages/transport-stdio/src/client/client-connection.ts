@@ -33,6 +33,7 @@ interface UnansweredCall {
 export class ClientConnection {
   readonly #writer: MessageWriter
   readonly #settings: ConnectionSettings
+  // Bounded by the calls of the client that run.
   readonly #pendingCalls = new Map<number, UnansweredCall>()
   #lastId = 0
   #failure: { readonly error: unknown } | undefined

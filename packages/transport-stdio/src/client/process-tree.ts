@@ -74,6 +74,7 @@ function killTreeOnWindows(pid: number, spawn: Spawn): void {
 
 const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const stopSignals: ReadonlySet<NodeJS.Signals> = new Set(['SIGINT', 'SIGTERM'])
+// Bounded by the processes that the host has started.
 const groupLeaderPids = new Set<number>()
 /** True once another part of this process has handled a signal to stop. */
 let isStopping = false

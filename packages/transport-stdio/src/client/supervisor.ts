@@ -48,6 +48,7 @@ export class Supervisor {
   readonly #settings: ConnectionSettings
   readonly #restartPolicy: RestartPolicy
   readonly #closeController = new AbortController()
+  // Bounded by the processes that the host has started.
   readonly #runningProcesses = new Set<RunningProcess>()
   #startCount = 0
   /** Until a process has answered once, one that ends is not started again. */

@@ -60,7 +60,7 @@ export class CallRegistry {
   readonly #writer: MessageWriter
   readonly #settings: ServiceSettings
   readonly #context: CallContext
-  /** Calls without a response. The client may not reuse their ids yet. */
+  /** Calls without a response. The client may not reuse their ids yet. Bounded by `maxCalls`. */
   readonly #callsById = new Map<RequestId, RunningCall>()
   /** Includes cancelled calls, for which no client waits any more. */
   readonly #runningCalls = new Set<RunningCall>()

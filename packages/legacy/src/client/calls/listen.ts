@@ -33,6 +33,7 @@ export class StandaloneStream {
    * Opens the stream for questions. If the server has no such stream, the promise stays, so that no call asks again.
    */
   #preparation: Promise<void> | undefined
+  // Bounded by the URIs that the host subscribes to.
   readonly #subscriptionCounts = new Map<string, number>()
   #stream:
     | { readonly controller: AbortController; readonly opening: ReturnType<LegacySession['port']['listen']> }
@@ -74,6 +75,7 @@ export class StandaloneStream {
     if (isCancelled(call)) throw call.signal.reason
     const { listeners, endSignal } = this.#session
     const stream = await this.#acquire()
+    // Always empty.
     let filter: AcceptedFilter = { listFields: new Set(), uris: [] }
     const listener = (message: RpcNotification): void => relayNotification(message, filter, { call, id: request.id })
     try {

@@ -45,6 +45,7 @@ interface CallsState {
 }
 
 export function createSessionCalls(settings: LegacySettings, clock: Clock): SessionCalls {
+  // Bounded by the calls of the client that run.
   const state: CallsState = { settings, clock, runs: new Map(), standaloneStreams: new WeakMap() }
   return {
     resume: (request, call) => {

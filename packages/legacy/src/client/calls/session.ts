@@ -64,7 +64,9 @@ export function createLegacySession(options: LegacySessionOptions): LegacySessio
   let lastRequestId = 1
   let currentSeverity = -1
   const endController = new AbortController()
+  // Bounded by the subscriptions of the host.
   const listeners: LegacySession['listeners'] = new Set()
+  // Bounded by the calls of the client that run.
   const runningCalls: LegacySession['activeCalls'] = new Set()
   const nextId = (): number => (lastRequestId += 1)
   const onNotification = (message: RpcNotification): void => {

@@ -32,6 +32,7 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
   const { promise, resolve, reject } = createDeferred<ReadonlyMap<string, RoundAnswer>>()
   // If the questions cannot be sent, nothing awaits this promise.
   promise.catch(() => {})
+  // Bounded by the questions of one call.
   let storedRound: StoredRound = { states: new Map(), isShared: true }
   let hasStopped = false
   const stop = (): void => {

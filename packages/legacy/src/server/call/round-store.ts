@@ -36,6 +36,7 @@ export interface RoundStore {
 
 /** Keeps rounds in the memory of this instance, which alone can continue them. */
 export function createMemoryRounds(): RoundStore {
+  // Bounded by `waiting_calls` and `bytes` of the ledger.
   const rounds = new Map<string, WaitingRound>()
   const findByStream = (streamId: string, owner: string): WaitingRound | undefined => {
     const round = rounds.get(streamId)
@@ -44,6 +45,7 @@ export function createMemoryRounds(): RoundStore {
   return {
     async keep(round) {
       rounds.set(round.streamId, round)
+      // Always empty.
       return { states: new Map(), isShared: false }
     },
     findByAnswer: async ({ id }, owner) => findByStream(streamIdOfQuestion(String(id)), owner),

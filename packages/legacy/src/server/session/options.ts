@@ -209,6 +209,7 @@ function resolveLink(store: StateStore | undefined, bus: ChangeBus | undefined):
 const warningPauseMs = 60_000
 
 function createLegacyWarn({ log, runtime }: HostParts): (warning: LegacyWarning) => void {
+  // Bounded by the codes of warnings.
   const loggedAt = new Map<LegacyWarningCode, number>()
   return ({ code, message }) => {
     const now = runtime.now()

@@ -59,6 +59,7 @@ async function withStoredEntries(
     `SELECT '${table}' AS source, task_id, entry FROM ${table} WHERE task_id = ANY($1::text[])`
   const sql = `${entrySql(tables.journal)} UNION ALL ${entrySql(tables.answer)}`
   const storedEntries = ids.length === 0 ? [] : await database.query(sql, [ids])
+  // Bounded by the rows of one claim.
   const rowsByOrigin = new Map<string, SqlRow[]>()
   for (const entry of storedEntries) {
     const originKey = `${entry['source']} ${entry['task_id']}`

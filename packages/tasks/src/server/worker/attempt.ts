@@ -65,7 +65,10 @@ export class Attempt {
   readonly #controller = new AbortController()
   readonly #journalSize: JournalSize
   #unrecordedEntries: JournalEntry[] = []
-  /** What this attempt has stored. A store that came back with less may have lost it, while the claim is in it. */
+  /**
+   * What this attempt has stored. A store that came back with less may have lost it, while the claim is in it. Bounded by
+   * `maxJournalBytes`.
+   */
   readonly #takenEntries = new Map<string, JournalEntry>()
   #lastStatusMessage: string | undefined
   #lastProgress: ProgressNumbers | undefined

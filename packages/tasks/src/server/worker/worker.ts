@@ -75,12 +75,16 @@ export class Worker {
   readonly #context: WorkerContext
   /** Runs a function in the asynchronous context in which the server was created, and not in that of a request. */
   readonly #runInOrigin = captureAsyncContext()
+  // Bounded by `concurrency` of the worker.
   readonly #attempts = new Set<Attempt>()
   /** Aborts when the worker closes. A write that fails after that is not repeated. */
   readonly #abandonController = new AbortController()
   readonly #closeController = new AbortController()
+  // Bounded by the kinds of periodic work.
   readonly #timers = new Map<string, unknown>()
+  // Bounded by the waits for the worker's end.
   readonly #idleListeners = new Set<() => void>()
+  // Bounded by the kinds of work in the background, one of each.
   readonly #backgroundWork = new Set<Promise<void>>()
   #drainCount = 0
   #claimingRunCount = 0

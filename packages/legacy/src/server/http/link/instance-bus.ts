@@ -197,6 +197,7 @@ function parseInstanceMessage(data: JsonObject | undefined): InstanceMessage | u
 }
 
 function createMessageWaiters(schedule: Schedule) {
+  // Bounded by the messages of this instance that await a reply.
   const waiters = new Set<(message: InstanceMessage) => void>()
   return {
     meet(message: InstanceMessage): void {

@@ -42,6 +42,7 @@ const shareTimeoutMs = 1000
 /** Stores rounds in the store that several instances share, and those that wait at this instance also in memory. */
 export class LinkedRounds implements RoundStore {
   readonly #context: LinkContext
+  // Bounded by `waiting_calls` and `bytes` of the ledger.
   readonly #roundsHere = new Map<string, RoundHere>()
   readonly #claimsHere = new WeakMap<object, ClaimHere>()
   #isDraining = false
@@ -97,6 +98,7 @@ export class LinkedRounds implements RoundStore {
 
   /** Calls `handOff` if another instance continues the round, or if this one stops. */
   watch(round: WaitingRound, callerKey: string, handOff: () => void): void {
+    // Bounded by the questions of one waiting round.
     this.#roundsHere.set(round.streamId, { round, callerKey, sharedAnswers: new Map(), handOff })
     if (this.#isDraining) handOff()
   }
