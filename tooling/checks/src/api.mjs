@@ -1,10 +1,10 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { openProgram } from './program.mjs'
 import { problem } from './report.mjs'
 import { pick } from './resolve.mjs'
-import { listPackages } from './workspace.mjs'
+import { listPackages, readText } from './workspace.mjs'
 
 /**
  * @typedef {import('./workspace.mjs').Package} Package
@@ -28,11 +28,10 @@ export function checkApi(root, flags = []) {
   /** @type {Tree} */
   const tree = { program: openProgram(root), packages, emitted: new Map() }
   return published.flatMap((one) => {
-    const path = join(one.directory, 'api.md')
     const text = apiText(tree, one)
-    if (existsSync(path) && readFileSync(path, 'utf8') === text) return []
+    if (readText(one.directory, 'api.md') === text) return []
     if (flags.includes('--write')) {
-      writeFileSync(path, text)
+      writeFileSync(join(one.directory, 'api.md'), text)
       return []
     }
     return [problem(`${one.folder}/api.md differs from what the package exports`, 'run pnpm api, and commit the file')]

@@ -1,16 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { folderProblems } from './folders.mjs'
-import { levels } from './layers.mjs'
+import { folderLayers, levels } from './layers.mjs'
 import { portabilityProblems } from './portable.mjs'
 import { problem } from './report.mjs'
-import { packageName, pick } from './resolve.mjs'
+import { packageName } from './resolve.mjs'
 import { importsOf, parseSource } from './syntax.mjs'
-import { isTest, listFiles, listPackages } from './workspace.mjs'
+import { isTest, listFiles, listPackages, readText } from './workspace.mjs'
 
 /**
  * @typedef {import('./workspace.mjs').Package} Package
- * @typedef {{ root: string, packages: readonly Package[], files: readonly string[] }} Tree
+ * @typedef {{ root: string, packages: readonly Package[], files: readonly string[], decisions: string }} Tree
  */
 
 /**
@@ -20,24 +18,14 @@ import { isTest, listFiles, listPackages } from './workspace.mjs'
  */
 export function checkBorders(root) {
   const packages = listPackages(root)
+  const files = listFiles(root)
+  const pages = files.filter((file) => file.startsWith('docs/decisions/'))
   /** @type {Tree} */
-  const tree = { root, packages, files: listFiles(root) }
+  const tree = { root, packages, files, decisions: pages.map((file) => readText(root, file)).join('\n') }
   return packages.flatMap((one) => {
-    if (levelOf(one.name) === -1) {
-      return [
-        problem(
-          `${one.folder} has no level`,
-          'add its name to the lowest possible level of tooling/checks/src/layers.mjs',
-        ),
-      ]
-    }
-    return [
-      ...manifestProblems(tree, one),
-      ...sourceProblems(tree, one),
-      ...entryProblems(one),
-      ...portabilityProblems(tree, one),
-      ...folderProblems(root, one.folder, tree),
-    ]
+    const remedy = 'add its name to the lowest possible level of tooling/checks/src/layers.mjs'
+    if (levelOf(one.name) === -1) return [problem(`${one.folder} has no level`, remedy)]
+    return [...manifestProblems(tree, one), ...sourceProblems(tree, one), ...portabilityProblems(tree, one)]
   })
 }
 
@@ -51,13 +39,10 @@ function levelOf(name) {
  * @param {Tree} tree
  * @param {Package} one
  */
-function manifestProblems({ root, files }, one) {
-  const decisions = files
-    .filter((file) => file.startsWith('docs/decisions/'))
-    .map((file) => readFileSync(join(root, file), 'utf8'))
+function manifestProblems({ decisions }, one) {
   return Object.keys({ ...one.manifest.dependencies, ...one.manifest.peerDependencies }).flatMap((name) => {
     if (name.startsWith('@x/')) return siblingProblems(`${one.folder} installs`, name, one)
-    if (decisions.some((text) => text.includes(`\`${name}\``))) return []
+    if (decisions.includes(`\`${name}\``)) return []
     const remedy = `add a row with its reason to docs/decisions/0060-runtime-dependencies.md: \`${name}\``
     return [problem(`${one.folder} installs ${name}, which no decision names`, remedy)]
   })
@@ -88,20 +73,33 @@ function sourceProblems({ root, files }, one) {
 }
 
 /** @param {string} where @param {{ specifier: string, file: string, one: Package }} found */
-function relativeProblems(where, { specifier, file, one }) {
-  if (!resolve('/', dirname(file), specifier).startsWith(`/${one.folder}/`)) {
+function relativeProblems(where, { specifier, file, one: { folder } }) {
+  const target = resolve('/', dirname(file), specifier).slice(1)
+  if (!target.startsWith(`${folder}/`)) {
     return [problem(where, 'a relative import stays in its package: import the other package by its name')]
   }
-  if (!/(^|\/)index\.ts$/.test(specifier) || isTest(file)) return []
-  return [problem(where, 'import the file by its own name, not through a barrel')]
+  if (isTest(file)) return []
+  if (target.endsWith('/index.ts')) return [problem(where, 'import the file by its own name, not through a barrel')]
+  if (pointsDown(folder, file, target)) return []
+  const remedy = 'an import points down: move the code, or the folder in folderLayers of tooling/checks/src/layers.mjs'
+  return [problem(where, remedy)]
 }
 
-/** @param {Package} one */
-function entryProblems(one) {
-  return Object.entries(one.manifest.exports ?? {}).flatMap(([entry, target]) => {
-    const path = pick(target, [])
-    if (path !== undefined && existsSync(join(one.directory, path))) return []
-    const remedy = `write ${path ?? 'a default target'}, or remove the entry from package.json`
-    return [problem(`${one.folder} exports ${entry}, but ${path ?? 'its target'} does not exist`, remedy)]
-  })
+/** @param {string} folder Such as `packages/server`. @param {string} from @param {string} to */
+function pointsDown(folder, from, to) {
+  const order = folderLayers[folder.slice('packages/'.length)]?.split(' ')
+  if (order === undefined) return true
+  const [upper = -1, lower = -1] = [from, to].map((file) => layerOf(order, file.slice(`${folder}/src/`.length)))
+  return upper !== -1 && lower !== -1 && upper <= lower
+}
+
+/**
+ * Returns the index of a file's layer: the file's own, that of its nearest parent folder with one, or -1.
+ * @param {readonly string[]} order
+ * @param {string} path
+ */
+function layerOf(order, path) {
+  if (!path.includes('/') && !order.includes(path)) return order.indexOf('.')
+  const rows = order.filter((row) => path === row || path.startsWith(`${row}/`))
+  return order.indexOf(rows.toSorted((one, other) => other.length - one.length)[0] ?? path)
 }

@@ -1,11 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { limitTableProblems } from './limit-tables.mjs'
 import { anchors, codeBlocks, links, region } from './markdown.mjs'
 import { withImports } from './shown-imports.mjs'
 import { problem } from './report.mjs'
 import { checkTroubleshooting } from './troubleshooting.mjs'
-import { listFiles, listPackages } from './workspace.mjs'
+import { listFiles, listPackages, readText } from './workspace.mjs'
 
 const typescriptNames = new Set(['ts', 'tsx', 'mts', 'typescript'])
 const checked =
@@ -13,10 +13,15 @@ const checked =
 
 const guide = /^docs\/guides\//
 const published = /^packages\/[^/]+\/(README|skills\/.+)\.md$/
+const index = 'docs/README.md'
+// The decisions and the seeds have indexes of their own.
+const page = /^docs\/(?!README\.md$|reference\/|decisions\/|seeds\/(?!README\.md$)).*\.md$/
+const audience = /^# .+\n\n_For [^_]+\._\n/
 
 /**
- * Checks that the TypeScript of documents comes from files, that their links have targets, and that the README of each
- * package has an install command. With `--write`, blocks are updated from their files.
+ * Checks that the TypeScript of documents comes from files, that their links have targets, that pages name their
+ * audience and are listed, and that the README of each package has an install command. With `--write`, blocks are
+ * updated from their files.
  * @param {string} root
  * @param {readonly string[]} flags
  */
@@ -26,6 +31,7 @@ export function checkDocs(root, flags = []) {
   if (writes) for (const file of documents) refresh(root, file)
   return [
     ...documents.flatMap((file) => [...blockProblems(root, file), ...linkProblems(root, file)]),
+    ...pageProblems(root, documents),
     ...listPackages(root).flatMap(readmeProblems),
     ...checkTroubleshooting(root),
     ...limitTableProblems(root, writes),
@@ -34,7 +40,7 @@ export function checkDocs(root, flags = []) {
 
 /** @param {string} root @param {string} file */
 function blockProblems(root, file) {
-  return codeBlocks(readFileSync(join(root, file), 'utf8')).flatMap((block) => {
+  return codeBlocks(readText(root, file)).flatMap((block) => {
     const where = `${file}:${block.line}`
     if (block.marker === undefined) {
       if (!typescriptNames.has(block.language)) return []
@@ -59,30 +65,29 @@ function blockProblems(root, file) {
  */
 function sourceOfBlock(root, file, marker) {
   const [path = '', name] = marker.split('#')
-  const source = join(root, dirname(file), path)
-  if (!existsSync(source)) return undefined
-  const text = readFileSync(source, 'utf8')
-  const shown = region(text, name)
-  return shown === undefined || !guide.test(file) || !source.endsWith('.ts') ? shown : withImports(shown, source)
+  const source = join(dirname(file), path)
+  if (!existsSync(join(root, source))) return undefined
+  const shown = region(readText(root, source), name)
+  const isShortened = shown !== undefined && guide.test(file) && source.endsWith('.ts')
+  return isShortened ? withImports(shown, join(root, source)) : shown
 }
 
 /** @param {string} root @param {string} file */
 function refresh(root, file) {
-  const path = join(root, file)
-  const text = readFileSync(path, 'utf8')
+  const text = readText(root, file)
   const lines = text.split('\n')
   for (const block of codeBlocks(text).toReversed()) {
     const source = block.marker === undefined ? undefined : sourceOfBlock(root, file, block.marker)
     if (source !== undefined) lines.splice(block.first, block.last - block.first, ...source.split('\n'))
   }
   const written = lines.join('\n')
-  if (written !== text) writeFileSync(path, written)
+  if (written !== text) writeFileSync(join(root, file), written)
 }
 
 /** @param {string} root @param {string} file */
 function linkProblems(root, file) {
-  const online = `${homepage(root)}/blob/main/`
-  return links(readFileSync(join(root, file), 'utf8')).flatMap(({ target, line }) => {
+  const online = `${JSON.parse(readText(root, 'package.json') || '{}').homepage}/blob/main/`
+  return links(readText(root, file)).flatMap(({ target, line }) => {
     const remedy = linkRemedy(root, file, { target, online })
     return remedy === undefined ? [] : [problem(`${file}:${line} links to ${target}`, remedy)]
   })
@@ -91,7 +96,7 @@ function linkProblems(root, file) {
 /**
  * @param {string} root
  * @param {string} file
- * @param {{ target: string, online: string }} link
+ * @param {{ target: string, online: string }} link `online` is where links of a published README begin.
  * @returns {string | undefined} Nothing for a valid link.
  */
 function linkRemedy(root, file, { target, online }) {
@@ -105,30 +110,31 @@ function linkRemedy(root, file, { target, online }) {
 /** @param {string} root @param {string} target @returns {string | undefined} */
 function targetRemedy(root, target) {
   const [path = '', anchor] = target.split('#')
-  const linked = join(root, decodeURIComponent(path))
-  if (!existsSync(linked)) return 'the file does not exist: correct the link'
+  const linked = decodeURIComponent(path)
+  if (!existsSync(join(root, linked))) return 'the file does not exist: correct the link'
   if (anchor === undefined || !linked.endsWith('.md')) return undefined
-  return anchors(readFileSync(linked, 'utf8')).has(anchor) ? undefined : 'the heading does not exist: correct the link'
+  return anchors(readText(root, linked)).has(anchor) ? undefined : 'the heading does not exist: correct the link'
 }
 
-/**
- * Returns the URL of the repository, with which links of published READMEs begin.
- * @param {string} root
- * @returns {string}
- */
-function homepage(root) {
-  const path = join(root, 'package.json')
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).homepage : ''
+/** The site generates its menus from the index. @param {string} root @param {readonly string[]} documents */
+function pageProblems(root, documents) {
+  const listed = new Set(links(readText(root, index)).map(({ target }) => join(dirname(index), target)))
+  return documents
+    .filter((file) => page.test(file))
+    .flatMap((file) => {
+      const named = problem(`${file} does not name its audience`, 'write "_For <readers>._" below its title')
+      const row = problem(`${file} is not listed in ${index}`, `add a row that links to ${relative('docs', file)}`)
+      return [...(audience.test(readText(root, file)) ? [] : [named]), ...(listed.has(file) ? [] : [row])]
+    })
 }
 
 /** @param {import('./workspace.mjs').Package} one */
-function readmeProblems(one) {
-  const file = `${one.folder}/README.md`
-  const path = join(one.directory, 'README.md')
-  if (!existsSync(path)) return [problem(`${file} does not exist`, 'begin it with one sentence and one program')]
-  const text = readFileSync(path, 'utf8')
+function readmeProblems({ name, folder, directory }) {
+  const file = `${folder}/README.md`
+  const text = readText(directory, 'README.md')
+  if (text === '') return [problem(`${file} does not exist`, 'begin it with one sentence and one program')]
   const installed = text.match(/^npm install .*/gm)?.flatMap((line) => line.split(' '))
-  if (installed?.includes(one.name)) return []
-  const advice = `write "npm install ${one.name}" below the program, with the other packages that the program imports`
-  return [problem(`${file} has no install command for ${one.name}`, advice)]
+  if (installed?.includes(name)) return []
+  const advice = `write "npm install ${name}" below the program, with the other packages that the program imports`
+  return [problem(`${file} has no install command for ${name}`, advice)]
 }

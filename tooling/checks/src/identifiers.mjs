@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'
 import { forEachNode, parseSource } from './syntax.mjs'
-import { listFiles } from './workspace.mjs'
+import { listFiles, readText } from './workspace.mjs'
 
 /**
  * @typedef {{ names: Set<string>, declared: Set<string>, globals: Set<string> }} Names `names` has the identifiers and
@@ -31,7 +31,7 @@ export function collectNames(root) {
   for (const file of listFiles(root)) {
     if (sourceFile.test(file))
       addSource(parseSource(join(root, file)), isShipped.test(file) ? found : { ...found, declared: new Set() })
-    else if (dataFile.test(file)) addWords(readFileSync(join(root, file), 'utf8'), found.names)
+    else if (dataFile.test(file)) addWords(readText(root, file), found.names)
   }
   for (const file of libraryFiles()) {
     const text = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')

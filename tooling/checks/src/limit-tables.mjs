@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { drawTable, tableProblems } from './page-tables.mjs'
 import { problem } from './report.mjs'
-import { listFiles, shippedSource } from './workspace.mjs'
+import { listFiles, readText, shippedSource } from './workspace.mjs'
 
 /**
  * @typedef {{ file: string, lines: readonly string[] }} Source
@@ -13,6 +12,7 @@ const mark = /^\s*\/\/ limit: (.*)$/
 const continuation = /^\s*\/\/ {3}(.*)$/
 const declaration = /^\s*(?:(?:export )?const )?(\w+)(?:: \w+ =|:| =) (.*?),?$/
 const ledgerFile = 'packages/core/src/ledger.ts'
+const page = 'docs/limits.md'
 
 /**
  * Compares the tables of `docs/limits.md` with the sources. A row comes from a comment above a default or a constant,
@@ -23,16 +23,38 @@ const ledgerFile = 'packages/core/src/ledger.ts'
  */
 export function limitTableProblems(root, writes) {
   const files = listFiles(root).filter((file) => shippedSource.test(file))
-  const sources = files.map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n') }))
+  const sources = files.map((file) => ({ file, lines: readText(root, file).split('\n') }))
   const limits = sources.flatMap((source) => limitsOf(source, sources))
   const unclear = limits.filter(({ unit, value, beyond }) => !(unit in units) || Number.isNaN(value) || !beyond)
   if (unclear.length > 0) return unclear.map(unclearLimit)
   const ledger = sources.filter(({ file }) => file === ledgerFile).map(ledgerTable)
   if (limits.length === 0 && ledger.length === 0) return []
-  return [
-    ...tableProblems(root, { name: 'limits', table: tableOf(limits) }, writes),
-    ...ledger.flatMap((table) => tableProblems(root, { name: 'ledger', table }, writes)),
-  ]
+  const tables = [['limits', tableOf(limits)], ...ledger.map((table) => ['ledger', table])]
+  return tables.flatMap(([name = '', table = '']) => tableProblems(root, { name, table }, writes))
+}
+
+/**
+ * Compares the table between two comments with its name. With `writes`, it is updated.
+ * @param {string} root
+ * @param {{ name: string, table: string }} drawn
+ * @param {boolean} writes
+ */
+function tableProblems(root, { name, table }, writes) {
+  const text = readText(root, page)
+  const [before, rest] = text.split(`<!-- ${name} -->`)
+  const [, after] = rest?.split(`<!-- /${name} -->`) ?? []
+  if (after === undefined)
+    return [problem(`${page} has no table`, `write <!-- ${name} --> and <!-- /${name} --> into it`)]
+  const current = `${before}<!-- ${name} -->\n${table}\n<!-- /${name} -->${after}`
+  if (current === text) return []
+  if (!writes) return [problem(`the ${name} in ${page} differ from the source`, 'run pnpm docs:write')]
+  writeFileSync(join(root, page), current)
+  return []
+}
+
+/** @param {readonly string[]} head @param {readonly (readonly string[])[]} rows */
+function drawTable(head, rows) {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
 /** @param {Limit} limit */

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { collectNames, namesOfFile } from './identifiers.mjs'
 import { parseSource } from './syntax.mjs'
 import { codeBlocks } from './markdown.mjs'
 import { problem } from './report.mjs'
-import { listFiles } from './workspace.mjs'
+import { listFiles, readText } from './workspace.mjs'
 
 /**
  * @typedef {{ pos: number, line: number, text: string }} Span A piece of code in a text.
@@ -30,18 +29,24 @@ const keywords = new Set(
 
 /** Names in texts that are in no source, by where they come from. */
 const namesOfOthers = {
+  'names of drafts that were not adopted': 'dependent_requests dependent_responses resourceAllocation',
   'JSON Schema, claims of a JWT, and codes of OAuth': 'uniqueItems scp invalid_target',
   'options of oidc-provider': 'accessTokenFormat rotateRefreshToken',
-  "options of Node's TLS": 'ca servername',
-  'options of Ajv and of the Redis client': 'allErrors socketTimeout reconnectStrategy',
-  'packages and programs': 'pg npx ssh initdb',
-  'a type of PostgreSQL, and a setting of Lambda': 'jsonb RESPONSE_STREAM',
-  'files that a reader makes from the code of a guide':
-    'weather.mts weather-page.mjs proxy.mjs quick-start.mts definition.mts tracker.test.mts files.mjs',
-  'an option of another SDK': 'protocolVersionDiscovery',
+  "options of Node's TLS, and its environment": 'ca servername HTTPS_PROXY ProxyAgent',
+  'options of zod, Ajv and the Redis client': 'fromJSONSchema allErrors socketTimeout reconnectStrategy',
+  'packages and programs': 'pg re2js npx uvx ssh initdb setsid systemctl',
+  'PostgreSQL and nginx': 'jsonb NOTIFY least_conn',
+  'settings of Lambda, Fly and Vercel': 'RESPONSE_STREAM nodejs24 min_machines_running maxDuration',
+  'variables and metrics of OpenTelemetry':
+    'OTEL_TRACES_EXPORTER OTEL_CONFIG_FILE mcp_server_operation_duration_seconds_count',
+  'files of hosts, and of a reader who follows a guide':
+    'claude_desktop_config weather.mts proxy.mjs quick-start.mts definition.mts tracker.test.mts files.mjs',
+  'a variable of the server in examples/deploy': 'DATABASE_LISTEN_URL',
+  'other SDKs':
+    'protocolVersionDiscovery oninitialized authInfo EventStore requireBearerAuth mcpAuthMetadataRouter endTurn ' +
+    'stopSequence toolUse',
   'methods of strings and arrays': 'indexOf sort',
   'examples within a sentence': 'dueDate sonnet',
-  'spellings of sampling in other languages': 'endTurn stopSequence toolUse',
 }
 const exceptions = new Set(Object.values(namesOfOthers).flatMap((names) => names.split(' ')))
 
@@ -56,7 +61,7 @@ export function checkMentions(root) {
   const inPages = files
     .filter((file) => page.test(file))
     .flatMap((file) =>
-      spansOfPage(readFileSync(join(root, file), 'utf8')).flatMap((span) =>
+      spansOfPage(readText(root, file)).flatMap((span) =>
         unknownIn(file, span, { known, isKnown: (name) => known.names.names.has(name) }),
       ),
     )

@@ -45,12 +45,11 @@ export async function checkPackageShape(root) {
  * @param {Package} one
  * @returns {string[]}
  */
-export function manifestProblems({ manifest, folder, directory }) {
+export function manifestProblems({ manifest, folder }) {
   /** @type {readonly (readonly [boolean, string, string])[]} */
   const rules = [
     [manifest.sideEffects === false, '"sideEffects": false', 'add it: an import has no side effects'],
     [manifest.publishConfig?.access === 'public', '"publishConfig.access": "public"', 'add it: the scope is private'],
-    [manifest.files?.includes('dist') === true, 'dist in "files"', 'add it: no other files are published'],
     [manifest.engines?.node !== undefined, '"engines.node"', 'write the required version of Node'],
     [
       [manifest.description, manifest.keywords, manifest.license, manifest.homepage, manifest.bugs].every(Boolean) &&
@@ -58,7 +57,6 @@ export function manifestProblems({ manifest, folder, directory }) {
       '"description", "keywords", "license", "homepage", "bugs" or "repository" with its directory',
       'copy them from another package: the page of the registry shows them',
     ],
-    [existsSync(join(directory, 'README.md')), 'README.md', 'begin it with one sentence and one program'],
   ]
   const peers = Object.entries(manifest.peerDependencies ?? {})
     .filter(([name, range]) => name.startsWith('@x/') && !/^>=\d+\.\d+\.\d+ <\d+$/.test(range))

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { problem } from './report.mjs'
-import { listFiles } from './workspace.mjs'
+import { listFiles, readText } from './workspace.mjs'
 
 /** @type {readonly (readonly [RegExp, string, string])[]} */
 const patterns = [
@@ -34,7 +32,7 @@ export function checkPaths(root) {
   return listFiles(root)
     .filter((file) => !binary.test(file))
     .flatMap((file) => {
-      const text = readFileSync(join(root, file), 'utf8')
+      const text = readText(root, file)
       const own = text.includes(`${root}/`)
         ? [problem(`${file} contains ${root}`, 'write the path relative to the repository')]
         : []

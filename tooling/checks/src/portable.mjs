@@ -71,7 +71,7 @@ function globalProblems(root, reach, entry) {
 function follow(entry, packages) {
   /** @type {Map<string, readonly string[]>} */
   const files = new Map()
-  // The check of entry points reports a missing entry.
+  // The build reports a missing entry.
   if (entry.endsWith('.ts') && existsSync(entry)) files.set(entry, [entry])
   /** @type {Map<string, readonly string[]>} */
   const outside = new Map()
@@ -79,8 +79,8 @@ function follow(entry, packages) {
     for (const { specifier, typeOnly } of importsOf(parseSource(file))) {
       if (typeOnly) continue
       const target = resolveImport(specifier, file, packages)
-      if ('outside' in target && !outside.has(target.outside)) outside.set(target.outside, path)
-      if ('file' in target && !files.has(target.file)) files.set(target.file, [...path, target.file])
+      if (target.outside !== undefined && !outside.has(target.outside)) outside.set(target.outside, path)
+      if (target.file !== undefined && !files.has(target.file)) files.set(target.file, [...path, target.file])
     }
   }
   return { files, outside }

@@ -5,8 +5,8 @@ import { dirname, join, resolve } from 'node:path'
 /**
  * @typedef {import('./workspace.mjs').Package} Package
  * @typedef {import('./workspace.mjs').Target} Target
- * @typedef {{ file: string } | { outside: string } | { missing: string }} Resolved A file of the workspace, an outside
- *   package or `node:` module, or a target that does not exist.
+ * @typedef {{ file?: string, outside?: string }} Resolved A file of the workspace, or an outside package or `node:`
+ *   module. Neither for a target that does not exist.
  */
 
 /**
@@ -62,7 +62,7 @@ export function pick(target, conditions) {
  */
 function targetOf(owner, target, packages) {
   const path = pick(target, [])
-  if (owner === undefined || path === undefined) return { missing: String(owner?.name) }
+  if (owner === undefined || path === undefined) return {}
   return path.startsWith('.')
     ? fileAt(join(owner.directory, path))
     : resolveImport(path, `${owner.directory}/package.json`, packages)
@@ -70,5 +70,5 @@ function targetOf(owner, target, packages) {
 
 /** @param {string} file @returns {Resolved} */
 function fileAt(file) {
-  return existsSync(file) ? { file } : { missing: file }
+  return existsSync(file) ? { file } : {}
 }

@@ -4,7 +4,6 @@ import { checkChangesets } from './changesets.mjs'
 import { checkCollections } from './collections.mjs'
 import { checkDocs } from './docs.mjs'
 import { checkMentions } from './mentions.mjs'
-import { checkPages } from './pages.mjs'
 import { checkPaths } from './paths.mjs'
 import { checkRegularExpressions } from './regular-expressions.mjs'
 import { runCheck } from './report.mjs'
@@ -18,7 +17,6 @@ import { checkRequirements } from './requirements.mjs'
 export const sourceChecks = {
   api: checkApi,
   docs: checkDocs,
-  pages: checkPages,
   paths: checkPaths,
   borders: checkBorders,
   mentions: checkMentions,

@@ -78,8 +78,7 @@ function readImport(node) {
 const nodeGlobals = new Set(['process', 'Buffer', 'require', '__dirname', '__filename', 'setImmediate', 'global'])
 
 /**
- * Returns the names that only Node defines and that a file uses as values. `globalThis.process` does not count, because
- * it may be undefined.
+ * Returns the uses of what only Node defines. `globalThis.process` does not count, because it may be undefined.
  * @param {ts.SourceFile} source
  * @returns {{ name: string, line: number }[]}
  */
@@ -87,20 +86,15 @@ export function nodeGlobalsOf(source) {
   /** @type {{ name: string, line: number }[]} */
   const found = []
   forEachNode(source, (node) => {
-    if (ts.isTypeNode(node)) return false
-    if (ts.isIdentifier(node) && nodeGlobals.has(node.text) && isUse(node)) {
+    if (ts.isIdentifier(node) && nodeGlobals.has(node.text) && !isName(node)) {
       found.push({ name: node.text, line: lineOf(node) })
     }
+    return !ts.isTypeNode(node)
   })
   return found
 }
 
-/** @param {ts.Identifier} node */
-function isUse(node) {
-  const { parent } = node
-  if (ts.isPropertyAccessExpression(parent)) return parent.expression === node
-  if (ts.isPropertyAssignment(parent)) return parent.initializer === node
-  return ts.isCallExpression(parent) || ts.isBinaryExpression(parent) || ts.isVariableDeclaration(parent)
-    ? !('name' in parent && parent.name === node)
-    : false
+/** Returns true for a member, a declaration, or what is taken out of an object. @param {ts.Identifier} node */
+function isName(node) {
+  return ts.isBindingElement(node.parent) || ('name' in node.parent && node.parent.name === node)
 }

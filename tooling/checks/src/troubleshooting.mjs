@@ -1,7 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { problem } from './report.mjs'
-import { isTest, listFiles } from './workspace.mjs'
+import { isTest, listFiles, readText } from './workspace.mjs'
 
 const page = 'docs/troubleshooting.md'
 const source = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract)\/).*\.ts$/
@@ -13,28 +11,28 @@ const rpcCode = /(?<![\w.]|[<>]=? )-3[0-9]{4}\b/g
 const status = /(?<![\w.-])(?:4[0-3][0-9]|50[0-9])\b/g
 const cliMessage = /new CliError\(\s*'\w+',\s*(?:'((?:[^'\\]|\\.)*)'|`([^`]*)`)/g
 
-/** The types whose members are codes of errors. */
-const codeTypes = ['DefinitionErrorCode', 'StateUsageErrorCode', 'HandlerErrorCode', 'ClientErrorCode']
+const codeType = /export type (?:Definition|StateUsage|Handler|Client)ErrorCode =((?:\s*\|?\s*'\w+')+)/g
 
 /**
  * Compares the page with the source in both directions. The page must list each code of a JSON-RPC error, each HTTP
  * status of an error, each code of the errors of authors and clients, and each message of `mcpx`. Each message in a
- * table of the page must be in the source, and `…` matches any text.
+ * table of the page must be in the source, where `…` matches any text, and each of the codes must be thrown.
  * @param {string} root
  * @returns {string[]}
  */
 export function checkTroubleshooting(root) {
-  if (!existsSync(join(root, page))) return []
-  const text = readFileSync(join(root, page), 'utf8')
+  const text = readText(root, page)
   const sources = listFiles(root)
     .filter((file) => source.test(file) && !isTest(file))
-    .map((file) => ({ file, code: readFileSync(join(root, file), 'utf8').replaceAll(comments, '') }))
+    .map((file) => ({ file, code: readText(root, file).replaceAll(comments, '') }))
   const missing = [...new Set(sources.flatMap(({ file, code }) => requiredIn(file, code)))].filter(
     (required) => !text.includes(required),
   )
   const all = sources.map(({ code }) => code).join('\n')
+  const unthrown = codesIn(all).filter((code) => !new RegExp(`Error\\([^'()]*'${code}'`).test(all))
   const stale = messagesOf(text).filter((message) => !message.split('…').every((part) => all.includes(part.trim())))
   return [
+    ...unthrown.map((code) => problem(`nothing throws an error with the code ${code}`, 'throw it, or remove the code')),
     ...missing.map((required) => problem(`${page} lacks ${required}`, 'write its meaning and its remedy')),
     ...stale.map((message) =>
       problem(`${page} has the message "${message}"`, 'no package has this message: correct it'),
@@ -52,15 +50,14 @@ function requiredIn(file, code) {
   return [
     ...(code.match(rpcCode) ?? []).map((found) => `| ${found}`),
     ...statuses.map((found) => `| ${found} |`),
-    ...codeTypes.flatMap((type) => membersOf(code, type).map((member) => `| \`${member}\` |`)),
+    ...codesIn(code).map((member) => `| \`${member}\` |`),
     ...[...code.matchAll(cliMessage)].map(([, text = '', template = text]) => template.replaceAll(/\$\{[^}]*\}/g, '…')),
   ]
 }
 
-/** @param {string} code @param {string} type A union of string literals. */
-function membersOf(code, type) {
-  const [, union = ''] = new RegExp(`export type ${type} =((?:\\s*\\|?\\s*'\\w+')+)`).exec(code) ?? []
-  return union.match(/\w+/g) ?? []
+/** Returns the members of the types of codes, which are unions of string literals. @param {string} code */
+function codesIn(code) {
+  return [...code.matchAll(codeType)].flatMap(([, union = '']) => union.match(/\w+/g) ?? [])
 }
 
 /**

@@ -8,22 +8,12 @@ import { workspaceRoot } from './workspace.mjs'
  * `after` is the step that must have ended before, with or without success. A quick step is part of `pnpm check`, where
  * `drawing` is its command there: it may draw and format files, and needs no build.
  * @typedef {{ name: string, command: readonly string[], drawing?: readonly string[], remedy?: string, isQuick?: boolean,
- *   after?: string | undefined }} Step
+ *   after?: string }} Step
  */
 
-// tooling/run is not a package, and private packages may list types in `dependencies`. A test that runs on several
-// versions of Node depends on several of them. TypeScript 7 compiles in a quarter of the time of 6, which stays where
-// its API is used.
-const sherifExceptions = [
-  '-i',
-  'node',
-  '-i',
-  'typescript',
-  '-r',
-  'packages-without-package-json',
-  '-r',
-  'types-in-dependencies',
-]
+// tooling/run is not a package, and private packages may list types in `dependencies`. TypeScript 7 compiles in a
+// quarter of the time of 6, which stays where its API is used.
+const sherif = 'sherif --fail-on-warnings -i typescript -r packages-without-package-json -r types-in-dependencies'
 
 const tsc = [...compilers].at(-1)?.[1] ?? ''
 
@@ -55,7 +45,7 @@ const steps = [
   { name: 'lint', command: ['pnpm', '--silent', 'lint'], isQuick: true },
   {
     name: 'manifests',
-    command: ['sherif', '--fail-on-warnings', ...sherifExceptions],
+    command: sherif.split(' '),
     remedy: 'run node_modules/.bin/sherif --fix in tooling/checks, which corrects most of it',
     isQuick: true,
   },
@@ -117,13 +107,14 @@ function runStep(step) {
  */
 async function runAll(all) {
   const waiting = [...all]
+  const names = all.map(({ name }) => name)
   /** @type {Set<string>} */
   const ended = new Set()
   /** @type {Set<Promise<void>>} */
   const running = new Set()
   let failed = 0
   while (waiting.length > 0 || running.size > 0) {
-    const next = waiting.findIndex(({ after }) => after === undefined || ended.has(after))
+    const next = waiting.findIndex(({ after = '' }) => !names.includes(after) || ended.has(after))
     if (running.size >= Math.min(2, availableParallelism()) || next === -1) {
       await Promise.race(running)
       continue
@@ -150,15 +141,13 @@ if (unknown.length > 0) {
   )
   process.exit(2)
 }
+// A step that is not selected is not waited for.
 const selected = steps
   .filter(({ name, isQuick }) => (chosen.length === 0 ? !isCheck || isQuick : chosen.includes(name)))
   .map((step) => (isCheck ? { ...step, command: step.drawing ?? step.command } : step))
-const ready = selected.map((step) =>
-  selected.some(({ name }) => name === step.after) ? step : { ...step, after: undefined },
-)
 const withTests = chosen.length === 0 ? !isCheck && !flags.includes('--no-tests') : chosen.includes('tests')
 // The tests run after the other steps, because they use all cores.
-const failed = (await runAll(ready)) + (withTests && !(await runStep(tests)) ? 1 : 0)
+const failed = (await runAll(selected)) + (withTests && !(await runStep(tests)) ? 1 : 0)
 const count = selected.length + (withTests ? 1 : 0)
 console.log(failed === 0 ? `${count} steps passed` : `${failed} of ${count} steps failed`)
 process.exitCode = failed === 0 ? 0 : 1

@@ -52,20 +52,32 @@ function readPackage(root, folder) {
   return { name: manifest.name, folder, directory, manifest }
 }
 
+/** @type {Map<string, readonly string[]>} */
+const filesByRoot = new Map()
+
 /**
  * Lists the files of the repository, relative to its root with forward slashes. Without git it lists all files of the
  * tree.
  * @param {string} root
- * @returns {string[]}
+ * @returns {readonly string[]}
  */
 export function listFiles(root) {
+  const known = filesByRoot.get(root)
+  if (known !== undefined) return known
   const command = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   const files = existsSync(join(root, '.git'))
     ? execFileSync('git', command, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 }).split('\0')
     : readdirSync(root, { recursive: true, encoding: 'utf8' }).map((file) => file.replaceAll(sep, '/'))
   const isFile = (/** @type {string} */ file) =>
     statSync(join(root, file), { throwIfNoEntry: false })?.isFile() ?? false
-  return [...new Set(files)].filter((file) => file !== '' && isFile(file)).toSorted()
+  const found = [...new Set(files)].filter((file) => file !== '' && isFile(file)).toSorted()
+  filesByRoot.set(root, found)
+  return found
+}
+
+/** Returns the text of a file, which is empty if there is none. @param {string} root @param {string} file */
+export function readText(root, file) {
+  return existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : ''
 }
 
 /**

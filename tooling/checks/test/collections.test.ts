@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
-import { checkCollections, findCollections } from '../src/collections.mjs'
+import { checkCollections } from '../src/collections.mjs'
 import { tree } from './tree.ts'
 
 const file = 'packages/a/src/a.ts'
-const namesIn = (text: string): string[] =>
-  findCollections(tree({ [file]: text })).map((key) => key.slice(file.length + 1))
+const namesIn = (text: string, path = file): string[] =>
+  checkCollections(tree({ [path]: text })).flatMap(
+    (problem) => problem.slice(path.length + 1).split(' is a Map')[0] ?? [],
+  )
 
 test.each([
   ['at the top of a module', 'const entries = new Map<string, number>()', ['entries']],
@@ -31,29 +33,25 @@ test.each([
   expect(namesIn(text)).toEqual([])
 })
 
-test('a collection without a row, a row without a collection, and a row without a reason are problems', () => {
-  const rows = [
-    'file\tnames\tbound\treason',
-    'packages/a/src/a.ts\tgone\tledger\tcounted',
-    `${file}\tlisted\tsome\tno`,
-    '',
-  ]
-  const root = tree({
-    [file]: 'const listed = new Map()\nconst fresh = new Map()',
-    'tooling/checks/collections.tsv': rows.join('\n'),
-  })
-  expect(checkCollections(root)).toEqual([
-    expect.stringContaining(`${file} fresh is a Map or a Set that outlives a call`),
-    expect.stringContaining(`lists packages/a/src/a.ts gone, which needs no row`),
-    expect.stringContaining(`the row of ${file} listed`),
-  ])
+test.each([
+  ['a comment', '// Bounded by the rows.\nconst a = new Map()', []],
+  [
+    'a comment of a member',
+    'class A {\n  /** Bounded by\n   * rows. */\n  #a = new Map()\n  #b = new Map()\n}',
+    ['#b'],
+  ],
+  ['a comment of an object', '// Always empty.\nconst none = { a: new Map(), b: new Set() }', []],
+  ['a comment of another', '// Bounded by the rows.\nconst a = new Map()\nconst b = new Map()', ['b']],
+  ['a type', 'let a: ReadonlyMap<string, number> = new Map()', []],
+])('%s says what bounds its own collection', (_, text, names) => {
+  expect(namesIn(text)).toEqual(names)
 })
 
 test.each([
   ['compares its size with a limit', 'const a = new Map()\nif (a.size >= maxEntries) throw new Error()'],
   ['compares a limit with its size', 'class A { #a = new Set(); full() { return this.limit < this.#a.size } }'],
   ['uses the ledger', 'const a = new Map()\nledger.take(1)'],
-])('a collection whose file %s needs no row', (_, text) => {
+])('a collection whose file %s needs no comment', (_, text) => {
   expect(namesIn(text)).toEqual([])
 })
 
@@ -62,5 +60,5 @@ test('a size that is compared with zero bounds nothing', () => {
 })
 
 test('tests are excluded', () => {
-  expect(findCollections(tree({ 'packages/a/src/a.test.ts': 'const seen = new Set()' }))).toEqual([])
+  expect(namesIn('const seen = new Set()', 'packages/a/src/a.test.ts')).toEqual([])
 })

@@ -5,6 +5,7 @@ import { checkDocs } from '../src/docs.mjs'
 import { tree } from './tree.ts'
 
 const ticks = '```'
+const page = '# B\n\n_For authors of servers._\n\nText.\n'
 const block = (language: string, code: string): string => `${ticks}${language}\n${code}\n${ticks}\n`
 const markedBlock = (marker: string, code: string): string =>
   `# Title\n\n<!-- file: ${marker} -->\n${block('ts', code)}`
@@ -42,8 +43,10 @@ test.each([
 })
 
 test('valid links pass, and links in code are ignored', () => {
-  const text = '# One `two`, three\n\n[a](#one-two-three) [b](docs/b.md#b) [c](https://example.com) `[d](gone.md)`\n'
-  expect(checkDocs(tree({ 'README.md': text, 'docs/b.md': '# B\n' }))).toEqual([])
+  const text =
+    '# One `two`, three\n\n[a](#one-two-three) [b](b.md) [b](b.md#b) [c](https://example.com) `[d](gone.md)`\n'
+  const files = { 'docs/b.md': page, 'docs/decisions/0001-a.md': '# A\n' }
+  expect(checkDocs(tree({ 'docs/README.md': text, ...files }))).toEqual([])
 })
 
 test('relative links of a published README are reported, and absolute ones to missing files too', () => {
@@ -58,7 +61,7 @@ test('relative links of a published README are reported, and absolute ones to mi
   const found = checkDocs(root).join('\n')
   expect(found).toContain('packages/a/README.md:3 links to ../../docs/a.md')
   expect(found).toContain(`packages/a/README.md:3 links to ${home}/blob/main/docs/c.md`)
-  expect(found).not.toContain('docs/b.md')
+  expect(found).not.toContain('docs/b.md#b')
 })
 
 test('--write updates the blocks', () => {
@@ -107,4 +110,17 @@ import * as z from 'zod'
 export const sum: Three = one + z.two(near.four)`,
     ),
   )
+})
+
+test.each([
+  ['without an audience', '[A](a.md)', '# A\n\nText.\n', 'docs/a.md does not name its audience'],
+  [
+    'with its audience below other text',
+    '[A](a.md)',
+    page.replace('\n\n', '\n\nText.\n\n'),
+    'docs/a.md does not name its audience',
+  ],
+  ['that is not listed', '[B](https://example.com/a.md)', page, 'docs/a.md is not listed in docs/README.md'],
+])('a page %s is reported', (_, index, text, message) => {
+  expect(checkDocs(tree({ 'docs/README.md': index, 'docs/a.md': text }))).toEqual([expect.stringContaining(message)])
 })

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { checkTroubleshooting } from '../src/troubleshooting.mjs'
-import { workspaceRoot } from '../src/workspace.mjs'
 import { tree } from './tree.ts'
 
 const head = '| code | message | what to change |\n| --- | --- | --- |\n'
@@ -11,14 +10,14 @@ const problemsOf = (source: Readonly<Record<string, string>>, rows: string): str
 
 const server = 'packages/transport-http/src/server/a.ts'
 
-test('the page lists every code, status and message of the packages', () => {
-  expect(checkTroubleshooting(workspaceRoot)).toEqual([])
-})
-
 test.each([
   ['a code of JSON-RPC', { 'packages/a/src/a.ts': 'export const code = -32099' }, '| -32099'],
   ['a status', { [server]: 'export const answer = { status: 418 }' }, '| 418 |'],
-  ['a code of an error', { 'packages/a/src/a.ts': "export type HandlerErrorCode =\n  | 'odd'\n" }, '| `odd` |'],
+  [
+    'a code of an error',
+    { 'packages/a/src/a.ts': "export type ClientErrorCode =\n  | 'odd'\nthrow new ClientError(\n'odd')" },
+    '| `odd` |',
+  ],
   ['a message of mcpx', { 'packages/cli/src/a.ts': "new CliError('usage', `No ${name} here`)" }, 'No … here'],
 ])('%s that the page lacks is a problem', (_, source, missing) => {
   expect(problemsOf(source, '')).toContain(`docs/troubleshooting.md lacks ${missing}`)
@@ -36,6 +35,9 @@ test('a message that no package has is a problem', () => {
   expect(problemsOf(source, '| 1 | `Unknown prompt: …` | |')).toContain('has the message "Unknown prompt: …"')
 })
 
-test('a repository without the page passes', () => {
-  expect(checkTroubleshooting(tree({ 'a.txt': '' }))).toEqual([])
+test('a code that nothing throws is a problem', () => {
+  const source =
+    "export type ClientErrorCode = 'odd' | 'even'\nif (isClientError(e) && e.code === 'odd') throw new ClientError('even')"
+  const rows = '| `odd` | | |\n| `even` | | |'
+  expect(problemsOf({ 'packages/a/src/a.ts': source }, rows)).toMatch(/^nothing throws an error with the code odd\n.*$/)
 })

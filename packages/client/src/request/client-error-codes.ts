@@ -35,6 +35,7 @@ interface ClientErrorRow {
   readonly isPermanent?: true
 }
 
+// Each code has a row, often `{ reason: 'code' }`: `isUnsent` if nothing was sent, `isPermanent` if a repetition fails.
 const rows: Readonly<Record<ClientErrorCode, ClientErrorRow>> = {
   rpc: { reason: 'rpc' },
   unsupported_version: { reason: 'code', isUnsent: true, isPermanent: true },

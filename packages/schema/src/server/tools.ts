@@ -53,6 +53,7 @@ export type Tool = BaseMetadata &
     readonly annotations?: ToolAnnotations | undefined
   }
 
+// Each member of the type has its shape here, such as `optional(string)`.
 export const tool: Shape<Tool> = shape<Tool>({
   ...baseMetadataMembers,
   description: optional(string),

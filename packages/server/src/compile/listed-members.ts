@@ -39,6 +39,7 @@ export const toolMembers = {
   task: false,
   keyedEffects: false,
   run: false,
+  // Each member of a definition has its name in `tools/list` here, or false if the server alone uses it.
 } satisfies ListedNames<AnyToolDefinition, ListedTool>
 
 export const promptMembers = {
