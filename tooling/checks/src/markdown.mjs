@@ -40,14 +40,11 @@ function markerAbove(lines, index) {
   return marked.exec(above ?? '')?.[1]
 }
 
-/**
- * Returns the text with every code block and code span blanked, so that links and headings can be parsed.
- * @param {string} text
- */
-export function withoutCode(text) {
+/** Returns a text in which each line of a code block is empty. @param {string} text */
+export function withoutBlocks(text) {
   const lines = text.split('\n')
   for (const { first, last } of codeBlocks(text)) lines.fill('', first - 1, last + 1)
-  return lines.map((line) => line.replaceAll(/`[^`]*`/g, (span) => 'x'.repeat(span.length))).join('\n')
+  return lines.join('\n')
 }
 
 /**
@@ -56,12 +53,7 @@ export function withoutCode(text) {
  * @returns {Set<string>}
  */
 export function anchors(text) {
-  const blocks = codeBlocks(text)
-  const headings = text
-    .split('\n')
-    .filter((_, index) => !blocks.some(({ first, last }) => index >= first && index < last))
-    .flatMap((line) => /^#{1,6}\s+(.*)$/.exec(line)?.[1] ?? [])
-  return new Set(headings.map(slug))
+  return new Set([...withoutBlocks(text).matchAll(/^#{1,6}\s+(.*)$/gm)].map(([, heading = '']) => slug(heading)))
 }
 
 /** @param {string} heading */
@@ -79,14 +71,12 @@ function slug(heading) {
  * @returns {{ target: string, line: number }[]}
  */
 export function links(text) {
-  return withoutCode(text)
-    .split('\n')
-    .flatMap((line, index) =>
-      [...line.matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)|^\[[^\]]+\]:\s+(\S+)/g)].map(([, inline, reference]) => ({
-        target: inline ?? reference ?? '',
-        line: index + 1,
-      })),
-    )
+  const lines = withoutBlocks(text).split('\n')
+  return lines.flatMap((line, index) =>
+    [...line.replaceAll(/`[^`]*`/g, '').matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)|^\[[^\]]+\]:\s+(\S+)/g)].map(
+      ([, inline, reference]) => ({ target: inline ?? reference ?? '', line: index + 1 }),
+    ),
+  )
 }
 
 /**

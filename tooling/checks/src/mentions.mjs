@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { collectNames, namesOfFile } from './identifiers.mjs'
 import { parseSource } from './syntax.mjs'
-import { codeBlocks } from './markdown.mjs'
+import { codeBlocks, withoutBlocks } from './markdown.mjs'
 import { problem } from './report.mjs'
 import { listFiles, readText } from './workspace.mjs'
 
@@ -116,21 +116,15 @@ function fileEnds(files) {
  * @returns {Span[]}
  */
 function spansOfPage(text) {
-  const lines = text.split('\n')
-  const blocks = codeBlocks(text)
-  const diagrams = blocks
-    .filter(({ language }) => language === '')
-    .flatMap(({ code, first }) =>
-      code.split('\n').flatMap((line, index) =>
-        (line.match(/(?<![\w./-])[\w./-]+\.ts\b/g) ?? []).map((name) => ({
-          pos: 0,
-          line: first + index + 1,
-          text: name,
-        })),
-      ),
-    )
-  for (const { first, last } of blocks) lines.fill('', first - 1, last + 1)
-  return [...spansOf(lines.join('\n'), { pos: 0, line: 1 }), ...diagrams]
+  const diagrams = codeBlocks(text).filter(({ language }) => language === '')
+  const files = diagrams.flatMap(({ code, line }) =>
+    [...code.matchAll(/(?<![\w./-])[\w./-]+\.ts\b/g)].map(({ 0: name, index }) => ({
+      pos: 0,
+      line: line + code.slice(0, index).split('\n').length,
+      text: name,
+    })),
+  )
+  return [...spansOf(withoutBlocks(text), { pos: 0, line: 1 }), ...files]
 }
 
 /** @param {string} text @param {{ pos: number, line: number }} start @returns {Span[]} */

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The folder of the repository. */
@@ -26,30 +26,14 @@ export const shippedSource =
  *   the root with forward slashes, `directory` is absolute.
  */
 
-/**
- * Lists the packages of the given groups, in the order of their folders.
- * @param {string} root
- * @param {readonly string[]} groups
- * @returns {Package[]}
- */
-export function listPackages(root, groups = ['packages']) {
-  return groups.flatMap((group) => foldersOf(join(root, group)).map((name) => readPackage(root, `${group}/${name}`)))
-}
-
-/** @param {string} directory */
-function foldersOf(directory) {
-  if (!existsSync(directory)) return []
-  return readdirSync(directory)
-    .filter((name) => existsSync(join(directory, name, 'package.json')))
-    .toSorted()
-}
-
-/** @param {string} root @param {string} folder @returns {Package} */
-function readPackage(root, folder) {
-  const directory = join(root, folder)
-  /** @type {Manifest} */
-  const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
-  return { name: manifest.name, folder, directory, manifest }
+/** Lists the packages in the order of their folders. @param {string} root @returns {Package[]} */
+export function listPackages(root) {
+  const files = listFiles(root).filter((file) => /^packages\/[^/]+\/package\.json$/.test(file))
+  return files.map((file) => {
+    const folder = dirname(file)
+    const manifest = JSON.parse(readText(root, file))
+    return { name: manifest.name, folder, directory: join(root, folder), manifest }
+  })
 }
 
 /** @type {Map<string, readonly string[]>} */
@@ -80,19 +64,12 @@ export function readText(root, file) {
   return existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : ''
 }
 
-/**
- * Returns a path for messages: relative to the root, with forward slashes.
- * @param {string} root
- * @param {string} path
- */
+/** Returns a path for messages: relative to the root, with forward slashes. @param {string} root @param {string} path */
 export function shown(root, path) {
   return path.startsWith(root + sep) ? path.slice(root.length + 1).replaceAll(sep, '/') : path
 }
 
-/**
- * Returns true if a file of a package is not published.
- * @param {string} file
- */
+/** Returns true if a file of a package is not published. @param {string} file */
 export function isTest(file) {
   return /\.test\.(ts|mjs)$/.test(file) || file.includes('/src/testing/') || file.includes('/test/')
 }

@@ -6,12 +6,14 @@ import { checkPaths } from '../src/paths.mjs'
 import { listPackages } from '../src/workspace.mjs'
 import { tree } from './tree.ts'
 
-test.each(['utils.ts', 'string-helpers.ts', 'common/text.ts'])('the name %s is reported', (name) => {
-  expect(checkPaths(tree({ [`packages/a/src/${name}`]: '' }))).toEqual([expect.stringContaining('vague name')])
-})
-
-test.each(['event-stream.ts', 'shared-answers.ts.md', 'collections.ts'])('the name %s passes', (name) => {
-  expect(checkPaths(tree({ [`packages/a/src/${name}`]: '' }))).toEqual([])
+test.each([
+  ['utils.ts', 1],
+  ['string-helpers.ts', 1],
+  ['common/text.ts', 1],
+  ['shared-answers.ts.md', 0],
+  ['collections.ts', 0],
+])('the name %s has %i problems', (name, count) => {
+  expect(checkPaths(tree({ [`packages/a/src/${name}`]: '' }))).toHaveLength(count)
 })
 
 test.each([

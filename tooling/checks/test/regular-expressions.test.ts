@@ -10,10 +10,10 @@ test.each([
   ['two neighbours that match the same', '/^\\s*,?\\s*$/'],
   ['a search that begins again at each character', '/\\s+$/'],
   ['a search that begins again at each line', '/^---[\\s\\S]*?^---$/m'],
-])('%s is a problem [ROB-013]', (_, literal) => {
+])('%s is a problem', (_, literal) => {
   expect(problemsOf(literal)).toEqual([expect.stringContaining('can grow faster')])
 })
 
-test.each([['/^---[\\s\\S]*?^---$/my'], ['/^[a-z]+$/'], ['/(?<!\\s)\\s+$/']])('%s is none [ROB-013]', (literal) => {
+test.each([['/^---[\\s\\S]*?^---$/my'], ['/^[a-z]+$/'], ['/(?<!\\s)\\s+$/']])('%s is none', (literal) => {
   expect(problemsOf(literal)).toEqual([])
 })

@@ -9,11 +9,9 @@ const withTest = (text: string): string =>
 
 test.each([
   ['a title', "test('one [BAS-001]', f)", ['BAS-001']],
-  ['a title with several', "test('both [BAS-001 TOL-001]', f)", ['BAS-001', 'TOL-001']],
-  ['a title with a comma', "test('both [BAS-001, TOL-001]', f)", ['BAS-001', 'TOL-001']],
+  ['a title with several', "test('both [BAS-001 TOL-001, BAS-002]', f)", ['BAS-001', 'TOL-001', 'BAS-002']],
   ['a row of a table', "test.each([['one [BAS-002]', 1]])('%s', f)", ['BAS-002']],
   ['a template', 'test(`one ${two} [BAS-002]`, f)', ['BAS-002']],
-  ['a plain template', 'test(`one [BAS-002]`, f)', ['BAS-002']],
   ['not a comment', '// [BAS-001]\ntest("one", f)', []],
   ['not a title without brackets', 'test("BAS-001", f)', []],
 ])('an id is cited by %s', (_, text, ids) => {

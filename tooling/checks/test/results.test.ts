@@ -45,28 +45,17 @@ test('a package without results is a failure', () => {
   expect(countLine([readResults({ directory: tree({}), script: 'test' })])).toBe('0 passed, 1 failed')
 })
 
-test('the count omits skipped tests if there are none', () => {
-  const file = { name: 'a.test.ts', status: 'passed', assertionResults: [one('passed')] }
-  expect(countLine([readResults(written(file))])).toBe('1 passed, 0 failed')
-})
-
-test('only packages with a test script are listed', () => {
-  const root = tree({
-    'packages/a/package.json': { name: '@x/a', scripts: { test: 'vitest run' } },
-    'tooling/b/package.json': { name: '@tooling/b', scripts: { build: 'tsc' } },
-    'tooling/c/note.txt': '',
-  })
-  expect(listTested(root).map(({ name }) => name)).toEqual(['@x/a'])
-})
-
-test('tests that run alone have separate results', () => {
+test('packages with a test script are listed, and tests that run alone have separate results', () => {
   const manifest = { name: '@x/a', scripts: { test: 'vitest run', 'test-alone': 'vitest run chaos' } }
   const file = { name: 'a.test.ts', status: 'passed', assertionResults: [one('passed')] }
   const root = tree({
     'packages/a/package.json': manifest,
     'packages/a/.results/test.json': { testResults: [file] },
     'packages/b/package.json': { name: '@x/b', scripts: { test: 'vitest run' } },
+    'tooling/c/package.json': { name: '@tooling/c', scripts: { build: 'tsc' } },
+    'tooling/d/note.txt': '',
   })
+  expect(listTested(root).map(({ name }) => name)).toEqual(['@x/a', '@x/b'])
   expect(listTested(root, 'test-alone').map(({ name }) => name)).toEqual(['@x/a'])
   expect(countLine(listTested(root, 'test-alone').map(readResults))).toBe('0 passed, 1 failed')
 })
