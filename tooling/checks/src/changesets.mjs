@@ -1,8 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { problem } from './report.mjs'
-import { listPackages, shippedSource } from './workspace.mjs'
+import { listFiles, listPackages, readText, shippedSource } from './workspace.mjs'
 
 /**
  * Finds packages whose source has changed since their last version, with no changeset that names them. In a shallow
@@ -11,7 +9,8 @@ import { listPackages, shippedSource } from './workspace.mjs'
  * @returns {string[]}
  */
 export function checkChangesets(root) {
-  const texts = readChangesets(root)
+  const changesets = listFiles(root).filter((file) => /^\.changeset\/(?!README\.md).*\.md$/.test(file))
+  const texts = changesets.map((file) => readText(root, file).replaceAll('"', "'"))
   return listPackages(root).flatMap(({ name, folder, manifest }) => {
     if (manifest.private || texts.some((text) => text.includes(`'${name}':`))) return []
     const version = git(root, ['log', '-1', '--format=%H', '--', `${folder}/CHANGELOG.md`])[0]
@@ -22,14 +21,6 @@ export function checkChangesets(root) {
     const remedy = 'run pnpm changeset, and say in the words of a user what changes'
     return [problem(`${file} has changed since the last version of ${name}, and no changeset names ${name}`, remedy)]
   })
-}
-
-/** @param {string} root @returns {string[]} */
-function readChangesets(root) {
-  const folder = join(root, '.changeset')
-  if (!existsSync(folder)) return []
-  const files = readdirSync(folder).filter((file) => file.endsWith('.md') && file !== 'README.md')
-  return files.map((file) => readFileSync(join(folder, file), 'utf8').replaceAll('"', "'"))
 }
 
 /** @param {string} root @param {readonly string[]} args @returns {string[]} The lines of the output. */

@@ -3,16 +3,14 @@ import { listFiles, readText } from './workspace.mjs'
 
 /** @type {readonly (readonly [RegExp, string, string])[]} */
 const patterns = [
-  [/(?<![\w.:/-])\/(?:home|Users)\/[\w.-]+\//, 'a path of one machine', 'write it relative to the repository'],
-  [/[A-Z]:\\Users\\/, 'a path of one machine', 'write it relative to the repository'],
+  [
+    /(?<![\w.:/-])\/(?:home|Users)\/[\w.-]+\/|[A-Z]:\\Users\\/,
+    'a path of one machine',
+    'write it relative to the repository',
+  ],
   [/\btarball: https?:/, 'a registry host', 'set registry=https://registry.npmjs.org/ and run pnpm install again'],
   [
-    /https?:\/\/[\w.-]*\/(?:artifactory|nexus|verdaccio)\b/i,
-    'a registry host',
-    'remove it: each machine configures its registry',
-  ],
-  [
-    /^\s*(?:@[\w-]+:)?registry\s*=\s*(?!https:\/\/registry\.npmjs\.org)/m,
+    /https?:\/\/[\w.-]*\/(?:artifactory|nexus|verdaccio)\b|^\s*(?:@[\w-]+:)?registry\s*=\s*(?!https:\/\/registry\.npmjs\.org)/im,
     'a registry host',
     'remove it: each machine configures its registry',
   ],

@@ -33,7 +33,7 @@ test('a package that is as its last version needs no changeset, nor do its tests
 test('a change of a source needs a changeset that names the package', () => {
   const root = repository()
   appendFileSync(join(root, source), 'export const b = 2\n')
-  writeFileSync(join(root, '.changeset/b.md'), "---\n'@x/b': minor\n---\n\nNames another package.\n")
+  writeFileSync(join(root, '.changeset/a.md'), "---\n'@x/b': minor\n---\n\nNames another package.\n")
   expect(checkChangesets(root)).toEqual([
     expect.stringMatching(/a\.ts has changed since the last version of @x\/a[^]*run pnpm changeset/),
   ])
