@@ -25,11 +25,15 @@ export function parseSource(file, version = ts.ScriptTarget.Latest) {
 
 /**
  * Calls a function with a node and each node in it. Where it returns false, the nodes inside are left out.
- * @param {ts.Node} node
+ * @param {ts.Node} root
  * @param {(node: ts.Node) => boolean | void} visitor
  */
-export function forEachNode(node, visitor) {
-  if (visitor(node) !== false) ts.forEachChild(node, (child) => forEachNode(child, visitor))
+export function forEachNode(root, visitor) {
+  /** @param {ts.Node} node */
+  const visit = (node) => {
+    if (visitor(node) !== false) ts.forEachChild(node, visit)
+  }
+  visit(root)
 }
 
 /** Returns the line of a node in its file, from one. @param {ts.Node} node */
