@@ -40,7 +40,8 @@ const namesOfOthers = {
   'variables and metrics of OpenTelemetry':
     'OTEL_TRACES_EXPORTER OTEL_CONFIG_FILE mcp_server_operation_duration_seconds_count',
   'files of hosts, and of a reader who follows a guide':
-    'claude_desktop_config weather.mts proxy.mjs quick-start.mts definition.mts tracker.test.mts files.mjs',
+    'claude_desktop_config weather.mts weather-page.mjs proxy.mjs quick-start.mts definition.mts tracker.test.mts ' +
+    'files.mjs',
   'a variable of the server in examples/deploy': 'DATABASE_LISTEN_URL',
   'other SDKs':
     'protocolVersionDiscovery oninitialized authInfo EventStore requireBearerAuth mcpAuthMetadataRouter endTurn ' +
