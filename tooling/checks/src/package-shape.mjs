@@ -124,7 +124,7 @@ async function packedProblems({ name, manifest: { version }, folder }, tarballs)
 /** @param {string} folder @param {string} tarball */
 async function typesProblems(folder, tarball) {
   const analysis = await checkPackage(createPackageFromTarballData(readFileSync(tarball)))
-  if (analysis.types === false) return [problem(`${folder} ships no types`, 'build it again')]
+  if (analysis.types === false) return [problem(`${folder} ships no types`, 'list dist in "files", and build it again')]
   return resolutions.flatMap((resolutionKind) =>
     filterProblems(analysis, { resolutionKind }).map((found) => {
       const entry = 'entrypoint' in found ? `, entry ${found.entrypoint}` : ''
