@@ -50,15 +50,36 @@ export function measureTrends(root) {
   }
 }
 
-/** @param {readonly string[]} flags `--write` stores the values for the next run. */
+/**
+ * The seconds of the last `.ci/run` of this folder by stage, by their titles. Empty if there was none.
+ * @param {string} root
+ * @returns {Record<string, number>}
+ */
+export function measureRun(root) {
+  /** @type {Partial<import('../../run/times.mjs').Times>} */
+  const { scope, seconds = 0, stages = {} } = JSON.parse(readText(root, '.results/times.json') || '{}')
+  const rows = Object.entries(stages).map(([stage, value]) => [`${runTitle}: ${stage}`, value])
+  return scope === 'change' && rows.length > 1 ? { [runTitle]: seconds, ...Object.fromEntries(rows) } : {}
+}
+
+const runTitle = 'seconds of .ci/run'
+
+/**
+ * @param {readonly string[]} flags `--write` stores the values for the next run, and keeps the times of the last one if
+ *   there is no `.ci/run` to read them from.
+ */
 function main(flags) {
+  /** @type {Record<string, number>} */
   const last = JSON.parse(readText(workspaceRoot, lastValues) || '{}')
-  const trends = measureTrends(workspaceRoot)
+  const run = measureRun(workspaceRoot)
+  const trends = { ...measureTrends(workspaceRoot), ...run }
   for (const [title, value] of Object.entries(trends)) {
     console.log(`${title}: ${value} (last: ${last[title] ?? 'none'})`)
   }
   if (flags.includes('--write')) {
-    writeFileSync(join(workspaceRoot, lastValues), `${JSON.stringify(trends, null, 2)}\n`)
+    const times = Object.entries(last).filter(([title]) => title.startsWith(runTitle))
+    const values = Object.keys(run).length > 0 ? trends : { ...trends, ...Object.fromEntries(times) }
+    writeFileSync(join(workspaceRoot, lastValues), `${JSON.stringify(values, null, 2)}\n`)
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { measureTrends } from '../src/measure.mjs'
+import { measureRun, measureTrends } from '../src/measure.mjs'
 import { tree } from './tree.ts'
 
 test('lines are counted by part, with generated and vendored files apart', () => {
@@ -19,4 +19,13 @@ test('lines are counted by part, with generated and vendored files apart', () =>
     'lines of code in packages': 1,
     'files of at most 20 lines of code': 1,
   })
+})
+
+test.each([
+  ['of CI', { scope: 'change', seconds: 30, stages: { verify: 10, tests: 20 } }, [30, 10, 20]],
+  ['of tests alone', { scope: 'change', seconds: 20, stages: { tests: 20 } }, []],
+  ['of the night', { scope: 'night', seconds: 30, stages: { adversary: 10, tests: 20 } }, []],
+])('the seconds of a run %s are %j', (_, times, values) => {
+  expect(Object.values(measureRun(tree({ '.results/times.json': times })))).toEqual(values)
+  expect(measureRun(tree({}))).toEqual({})
 })
