@@ -2,10 +2,8 @@ import type { Log, LogContext } from '@x/core'
 import { errorCodes, findMethodRow, isJsonObject, McpError, type RpcRequest, type WireError } from '@x/schema'
 import type { Principal } from '../call/exchange.ts'
 
-type Scopes = readonly string[]
-
 /** Which request failed. Undefined if it could not be read. */
-interface FailedCall {
+export interface FailedCall {
   readonly request: Pick<RpcRequest, 'id' | 'method' | 'params'> | undefined
   readonly principal: Principal | undefined
   readonly log: Log
@@ -14,14 +12,14 @@ interface FailedCall {
 const missingScopesReason = 'insufficient_scope'
 
 /** Names all scopes that a request needs, for the client. */
-export function createMissingScopesError(scopes: Scopes): McpError {
+export function createMissingScopesError(scopes: readonly string[]): McpError {
   return new McpError(errorCodes.invalidRequest, `This needs the scopes ${scopes.join(' ')}`, {
     data: { reason: missingScopesReason, scopes: [...scopes] },
   })
 }
 
 /** The scopes that an error says are needed. Undefined for any other error. */
-export function neededScopesOf({ data }: WireError): Scopes | undefined {
+export function neededScopesOf({ data }: WireError): readonly string[] | undefined {
   if (!isJsonObject(data) || data['reason'] !== missingScopesReason || !Array.isArray(data['scopes'])) return undefined
   return data['scopes'].filter((scope) => typeof scope === 'string')
 }
@@ -33,7 +31,7 @@ const loggedErrorData = new WeakSet<object>()
 export function logMissingScopes(
   error: WireError,
   { request, principal, log }: FailedCall,
-  grantedScopes: Scopes = principal?.scopes ?? [],
+  grantedScopes: readonly string[] = principal?.scopes ?? [],
 ): void {
   const neededScopes = neededScopesOf(error)
   if (neededScopes === undefined || !isJsonObject(error.data) || loggedErrorData.has(error.data)) return
@@ -47,7 +45,11 @@ export function logMissingScopes(
   })
 }
 
-function describeMissingScopes(neededScopes: Scopes, principal: Principal | undefined, grantedScopes: Scopes): string {
+function describeMissingScopes(
+  neededScopes: readonly string[],
+  principal: Principal | undefined,
+  grantedScopes: readonly string[],
+): string {
   const missingScopes = neededScopes.filter((scope) => !grantedScopes.includes(scope))
   return `${principal?.subject ?? 'A caller without a principal'} lacks the scopes ${missingScopes.join(' ')}`
 }
