@@ -1,11 +1,13 @@
 import { createServer as createHttpServer, type RequestListener, Server as HttpServer } from 'node:http'
 import { setupAuthServer } from '@modelcontextprotocol/sdk/examples/server/demoInMemoryOAuthProvider.js'
 import { type AuthServer, startAuthServer } from '@tooling/auth-server'
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { protect, type ProtectOptions } from '@x/auth/server'
 import { createServer, tool } from '@x/server'
 import { nodeHandler } from '@x/transport-http/node'
 import { vi } from 'vitest'
-import { browse, freePort } from './oauth-example.ts'
+import { listenLocally } from './listen-locally.ts'
+import { browse } from './oauth-example.ts'
 
 export const callback = 'http://127.0.0.1:33421/callback'
 
@@ -30,10 +32,7 @@ export const createItems = (): ReturnType<typeof createServer> =>
 /** Listens on a free port of this machine. */
 export async function listen(): Promise<{ origin: string; http: HttpServer; close: () => Promise<void> }> {
   const http = createHttpServer()
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  const address = http.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  return { origin: `http://127.0.0.1:${port}`, http, close: () => closeServer(http) }
+  return { origin: `http://127.0.0.1:${await listenLocally(http)}`, http, close: () => closeServer(http) }
 }
 
 async function closeServer(http: HttpServer): Promise<void> {
@@ -75,7 +74,7 @@ export async function serveOidcProvider(): Promise<LoginService> {
 export async function serveOfficialDemo(): Promise<LoginService> {
   const { origin, http, close } = await listen()
   const url = `${origin}/mcp`
-  const authServerUrl = new URL(`http://127.0.0.1:${await freePort()}`)
+  const authServerUrl = new URL(`http://127.0.0.1:${await findFreePort()}`)
   const endpoint = new URL('/introspect', authServerUrl).href
   const introspection = { endpoint, client: { id: 'items', secret: 'not checked by the demo' } }
   const issuers = [{ issuer: authServerUrl.href, introspection }]

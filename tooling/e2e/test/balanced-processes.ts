@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request as sendRequest, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, request as sendRequest, type ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { keys } from './asking.ts'
+import { listenLocally } from './listen-locally.ts'
 
 /** A server in its own process. */
 export interface Instance {
@@ -49,9 +50,7 @@ export async function startBalancer(instances: readonly Instance[]): Promise<Bal
     server.closeAllConnections()
     server.close()
   }
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return { url: `http://127.0.0.1:${portOf(server)}/mcp`, stop }
+  return { url: `http://127.0.0.1:${await listenLocally(server)}/mcp`, stop }
 }
 
 async function checkHealth(instance: Instance): Promise<void> {
@@ -69,12 +68,6 @@ function forwardRequest(request: IncomingMessage, response: ServerResponse, port
   forwarded.on('error', () => response.destroy())
   response.on('close', () => forwarded.destroy())
   request.pipe(forwarded)
-}
-
-function portOf(server: Server): number {
-  const address = server.address()
-  if (typeof address === 'object' && address !== null) return address.port
-  throw new Error('the balancer has no port')
 }
 
 /** Stops instances with SIGTERM, one after another. */

@@ -1,4 +1,5 @@
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { describeNeeding } from '@tooling/vitest/needs'
 import { type IssuerOptions, protect } from '@x/auth/server'
 import { createServer, tool } from '@x/server'
@@ -8,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createGate } from '@tooling/vitest/gate'
 import { bundleScript, launchBrowser, serveSite, type Site } from './browser/site.ts'
-import { freePort } from './oauth-example.ts'
+import { listenLocally } from './listen-locally.ts'
 
 const count = tool('count', {
   description: 'Counts',
@@ -110,7 +111,7 @@ interface Issuer {
 
 /** Serves an authorization server whose user agrees at once. */
 async function serveIssuer(): Promise<Issuer> {
-  const resourcePort = await freePort()
+  const resourcePort = await findFreePort()
   const resource = `http://127.0.0.1:${resourcePort}/mcp`
   const redirectUris: (string | null)[] = []
   const server = createHttpServer((request, response) => {
@@ -129,9 +130,7 @@ async function serveIssuer(): Promise<Issuer> {
     })
     return response.end(JSON.stringify(document ?? {}))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const port = await listenLocally(server)
   const introspection = { client: { id: 'e2e-server', secret: 'secret' } }
   const options = { issuer: `http://127.0.0.1:${port}`, introspection }
   const issuer: Issuer = { options, resource, resourcePort, server, redirectUris, allowsPages: true }

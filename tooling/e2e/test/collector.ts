@@ -1,6 +1,6 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { SpanKind } from '@opentelemetry/api'
+import { listenLocally } from './listen-locally.ts'
 
 /** A span that a process has sent. */
 export interface ReceivedSpan {
@@ -53,10 +53,7 @@ export async function startCollector(): Promise<Collector> {
       for (const { name } of scope.metrics) metrics.add(name)
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : undefined
+  const port = await listenLocally(server)
   return {
     spans,
     metrics,

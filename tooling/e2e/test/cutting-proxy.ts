@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { listenLocally } from './listen-locally.ts'
 
 /** A proxy that distributes connections in turn among the ports of a fleet and closes some of them at random. */
 export interface CuttingProxy extends AsyncDisposable {
@@ -40,10 +41,9 @@ export async function startCuttingProxy({ ports, random }: CuttingProxyOptions):
     }
     forward(near, far, planCut(random, cut))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const url = `http://127.0.0.1:${await listenLocally(server)}/mcp`
   return {
-    url: `http://127.0.0.1:${portOf(server.address())}/mcp`,
+    url,
     get connections() {
       return counts.connections
     },
@@ -96,9 +96,4 @@ function forward(near: Socket, far: Socket, { requestBytes, answerBytes, cut }: 
   }
   pass(near, far, requestBytes)
   pass(far, near, answerBytes)
-}
-
-function portOf(address: ReturnType<ReturnType<typeof createServer>['address']>): number {
-  if (typeof address === 'object' && address !== null) return address.port
-  throw new Error('the proxy has no port')
 }

@@ -1,3 +1,4 @@
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { describeNeeding } from '@tooling/vitest/needs'
 import { createClient } from '@x/client'
 import { createServer, sealedState, tool } from '@x/server'
@@ -8,7 +9,7 @@ import * as z from 'zod'
 import { keys, textOf } from './asking.ts'
 import { expectStop, folderHaproxy, stopServer } from './deployed-fleet.ts'
 import { type DeployedGateway, deployGateway } from './deployed-gateway.ts'
-import { findFreePort, type ProxyKind, startProxy } from './proxies.ts'
+import { type ProxyKind, startProxy } from './proxies.ts'
 
 let deployed: DeployedGateway
 let upstream: HttpServer

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, writeFile } from 'node:fs/promises'
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { expect, onTestFinished } from 'vitest'
 import { keys } from './asking.ts'
 import { type BundledExample, deployFolder } from './bundle-example.ts'
 import { textOf } from './deploy-checkers.ts'
-import { haproxy, type ProxyKind, findFreePort } from './proxies.ts'
+import { haproxy, type ProxyKind } from './proxies.ts'
 
 /** Starts the bundle of `server.mjs` with PATH and the given environment. */
 export function startServer(program: string, environment: NodeJS.ProcessEnv): ChildProcess {

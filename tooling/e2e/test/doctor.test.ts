@@ -1,12 +1,13 @@
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { startAuthServer } from '@tooling/auth-server'
 import { describeNeeding } from '@tooling/vitest/needs'
 import { isJsonObject } from '@x/schema'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys } from './asking.ts'
-import { type Served, serveOfficialV2, serveOlder, serveOurs, serveProtectedBy } from './examined-servers.ts'
+import { type Served, serveOfficialTools, serveOlder, serveOurs, serveProtectedBy } from './examined-servers.ts'
 import { buildMcpx, type Mcpx } from './mcpx.ts'
 import { haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
-import { everythingOverHttp, fastmcpOverHttp, findFreePort } from './older-server-peers.ts'
+import { everythingOverHttp, fastmcpOverHttp } from './older-server-peers.ts'
 
 let mcpx: Mcpx
 beforeAll(async () => {
@@ -100,7 +101,7 @@ type Opened = readonly [name: string, open: () => Promise<Served>, wrong: readon
 // A run of the doctor mostly waits: for streams that say nothing, and for connections that are kept open.
 describe.concurrent('of a server or a proxy', () => {
   const known: readonly Opened[] = [
-    ['the official SDK', serveOfficialV2, ['host', 'origin']],
+    ['the official SDK', serveOfficialTools, ['host', 'origin']],
     ['fastmcp', () => serveOlder(fastmcpOverHttp), ['discover', 'host', 'origin', 'depth']],
     ['server-everything', () => serveOlder(everythingOverHttp), ['discover', 'host', 'origin']],
   ]

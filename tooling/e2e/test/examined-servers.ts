@@ -1,12 +1,12 @@
-import { createServer as createHttpServer } from 'node:http'
-import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler } from '@modelcontextprotocol/server'
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { protect } from '@x/auth/server'
 import { createServer } from '@x/server'
 import { type HttpServer, serveHttp, type ServeHttpOptions } from '@x/transport-http/node'
 import { resolveTool, stateWith } from './asking.ts'
 import { officialServers } from './interop/official-server.ts'
-import { type Peer, portOf, findFreePort } from './older-server-peers.ts'
+import { serveOfficialV2 } from './official-v2-server.ts'
+import type { Peer } from './older-server-peers.ts'
 
 /** Starts an instance of our server with a tool that asks. It sends a keep-alive comment every second. */
 export function serveOurs(key: string, options: ServeHttpOptions = {}): Promise<HttpServer> {
@@ -20,16 +20,8 @@ export interface Served extends AsyncDisposable {
 }
 
 /** Starts the server of the official SDK. */
-export async function serveOfficialV2(): Promise<Served> {
-  const handle = toNodeHandler(createMcpHandler(officialServers(() => {})))
-  // @ts-expect-error The types of the official SDK were not written for exactOptionalPropertyTypes.
-  const http = createHttpServer((request, response) => void handle(request, response))
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  const dispose = async (): Promise<void> => {
-    http.closeAllConnections()
-    http.close()
-  }
-  return { url: `http://127.0.0.1:${portOf(http)}/mcp`, [Symbol.asyncDispose]: dispose }
+export function serveOfficialTools(): Promise<Served> {
+  return serveOfficialV2(createMcpHandler(officialServers(() => {})))
 }
 
 /** Starts a server of revision 2025-11-25. */

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { LambdaContext, LambdaEvent, LambdaResult } from '@x/transport-http/lambda'
 import { vi } from 'vitest'
+import { listenLocally } from './listen-locally.ts'
 
 /** The time limit of an invocation, in milliseconds. */
 const limitMs = 1200
@@ -31,10 +30,9 @@ export async function serveFunctionUrl(invoke: Invoke): Promise<FunctionUrl> {
     })
     await Promise.race([invoke(await toEvent(request), context, response), stopping])
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const url = `http://127.0.0.1:${await listenLocally(server)}/mcp`
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    url,
     get invocationCount() {
       return invocationCount
     },

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { fakeTerminal, keys as terminalKeys } from '@tooling/vitest/fake-terminal'
 import { terminalHandlers } from '@x/cli/terminal'
 import { createClient } from '@x/client'
@@ -9,7 +10,6 @@ import { expect, onTestFinished, test } from 'vitest'
 import { keys } from './asking.ts'
 import { bundleExample } from './bundle-example.ts'
 import { startServer } from './deployed-fleet.ts'
-import { findFreePort } from './proxies.ts'
 
 const readmeFolder = fileURLToPath(new URL('../readme/', import.meta.url))
 const recordFile = new URL('../../../apps/site/src/home/run.json', import.meta.url)

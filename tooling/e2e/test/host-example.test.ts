@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { startAuthServer } from '@tooling/auth-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
@@ -12,7 +13,7 @@ import {
   startPeer,
   startTypedHost,
 } from './host-program.ts'
-import { everything, filesystem, findFreePort } from './older-server-peers.ts'
+import { everything, filesystem } from './older-server-peers.ts'
 import { processesOf } from './process-list.ts'
 
 let folder = ''

@@ -4,11 +4,11 @@ import { copyFile, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { randomKey } from '@x/state-codec'
 import { build } from 'esbuild'
 import { expect } from 'vitest'
 import { bundleScript } from './browser/site.ts'
-import { findFreePort } from './older-server-peers.ts'
 import { processesOf } from './process-list.ts'
 
 /** Loaded into a server, ends its process when the first call arrives while the file CALL_FILE exists. */

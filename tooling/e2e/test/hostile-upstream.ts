@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { isJsonObject, type JsonObject, metaKeys } from '@x/schema'
-import { portOf } from './older-server-peers.ts'
+import { listenLocally } from './listen-locally.ts'
 
 /** Servers of revision 2026-07-28 that violate the protocol, each at its own path. */
 export interface HostileUpstreams extends AsyncDisposable {
@@ -78,10 +78,10 @@ export async function startHostileUpstreams(): Promise<HostileUpstreams> {
     const arrival = { id, params: isJsonObject(params) ? params : {}, response, otherId: otherThan(id, lastId) }
     answers[String(method)]?.(arrival, behaviour)
   }
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  const port = await listenLocally(http)
   return {
     arrived,
-    urlOf: (behaviour) => `http://127.0.0.1:${portOf(http)}/${behaviour}`,
+    urlOf: (behaviour) => `http://127.0.0.1:${port}/${behaviour}`,
     sockets: () => new Promise((resolve) => http.getConnections((_, count) => resolve(count))),
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {

@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { startAuthServer } from '@tooling/auth-server'
 import { protect } from '@x/auth/server'
 import { expect, test } from 'vitest'
 import { keys } from './asking.ts'
 import { serveOurs } from './examined-servers.ts'
 import { buildMcpx } from './mcpx.ts'
-import { findFreePort } from './older-server-peers.ts'
 
 const loginPattern = /"type":"login","url":"([^"]+)"/
 

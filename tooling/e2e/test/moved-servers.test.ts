@@ -1,28 +1,18 @@
-import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createClient } from '@x/client'
 import { connectAny } from '@x/legacy/client'
 import { serveHttp } from '@x/transport-http/node'
-import { createServer as createHttpServer } from 'node:http'
 import { expect, test } from 'vitest'
 import { travel } from './interop/travel.ts'
 import { travelV1 } from './interop/travel-v1.ts'
 import { travelV2 } from './interop/travel-v2.ts'
 import { serveOfficial } from './official-v1-server.ts'
-import { portOf } from './older-server-peers.ts'
+import { serveOfficialV2 } from './official-v2-server.ts'
 
 type Served = { readonly url: string; close(): Promise<unknown> }
 
-async function serveV2(): Promise<Served> {
-  const handle = toNodeHandler(travelV2())
-  // @ts-expect-error The types of the official SDK were not written for exactOptionalPropertyTypes.
-  const http = createHttpServer((request, response) => void handle(request, response))
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  return { url: `http://127.0.0.1:${portOf(http)}/mcp`, close: async () => http.close() }
-}
-
 test.each<[string, '2026-07-28' | 'older', () => Promise<Served>]>([
   ['the official SDK v1', 'older', () => serveOfficial(true, travelV1)],
-  ['the official SDK v2', '2026-07-28', serveV2],
+  ['the official SDK v2', '2026-07-28', () => serveOfficialV2(travelV2())],
   ['these packages', '2026-07-28', () => serveHttp(travel())],
   ['these packages, for an older client', 'older', () => serveHttp(travel())],
 ])('the server of the migration guide, with %s, asks and books', async (_, revision, serve) => {

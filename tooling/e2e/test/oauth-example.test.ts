@@ -1,6 +1,4 @@
 import { createRequire } from 'node:module'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import {
   Client,
@@ -12,11 +10,13 @@ import {
 } from '@modelcontextprotocol/client'
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { oauth } from '@x/auth/client'
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { browse, freePort, scope, serveExample } from './oauth-example.ts'
+import { browse, scope, serveExample } from './oauth-example.ts'
+import { temporaryFolder } from './older-server-peers.ts'
 
 const callback = 'http://127.0.0.1:33419/callback'
 
@@ -63,13 +63,13 @@ test('the official client logs in at the example of the guide', async () => {
 
 test('mcp-remote, which registers with the scope of the server, logs in at the example of the guide', async () => {
   await using example = await serveExample()
-  const folder = await mkdtemp(join(tmpdir(), 'mcp-remote-'))
+  await using folder = await temporaryFolder()
   const program = join(dirname(createRequire(import.meta.url).resolve('mcp-remote/package.json')), 'dist/proxy.js')
-  const port = await freePort()
+  const port = await findFreePort()
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [program, example.url, String(port), '--transport', 'http-only', '--host', '127.0.0.1'],
-    env: { PATH: dirname(process.execPath), HOME: folder, MCP_REMOTE_CONFIG_DIR: folder },
+    env: { PATH: dirname(process.execPath), HOME: folder.path, MCP_REMOTE_CONFIG_DIR: folder.path },
     stderr: 'pipe',
   })
   let printed = ''
@@ -85,5 +85,4 @@ test('mcp-remote, which registers with the scope of the server, logs in at the e
   await client.connect(transport)
   expect(await client.callTool({ name: 'who_am_i', arguments: {} })).toMatchObject(answer)
   await client.close()
-  await rm(folder, { recursive: true, force: true })
 })

@@ -1,4 +1,4 @@
-import { createServer as createSocket } from 'node:net'
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { protect } from '@x/auth/server'
 import { legacy } from '@x/legacy'
 import { createServer, tool } from '@x/server'
@@ -8,7 +8,7 @@ export const scope = 'items:read'
 
 /** The issuer and the server of the guide on OAuth from end to end. The server also serves older clients. */
 export async function serveExample(): Promise<{ url: string; [Symbol.asyncDispose](): Promise<void> }> {
-  const [port, issuerPort] = [await freePort(), await freePort()]
+  const [port, issuerPort] = [await findFreePort(), await findFreePort()]
   const resource = `http://localhost:${port}/mcp`
   const { startIssuer } = await import('@tooling/examples/oauth/issuer')
   const { issuer, close } = await startIssuer({ port: issuerPort, resource, scope })
@@ -26,14 +26,6 @@ export async function serveExample(): Promise<{ url: string; [Symbol.asyncDispos
       close()
     },
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createSocket().listen(0, 'localhost')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** Plays the browser of a user, up to the redirect URI. Twenty redirects are a loop. */

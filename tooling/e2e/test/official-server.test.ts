@@ -1,5 +1,3 @@
-import { createServer as createHttpServer } from 'node:http'
-import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import {
   type Client,
@@ -18,6 +16,7 @@ import { textOf } from './asking.ts'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { createGate } from '@tooling/vitest/gate'
 import { officialServers } from './interop/official-server.ts'
+import { serveOfficialV2 } from './official-v2-server.ts'
 
 let program: ChildProgram
 beforeAll(async () => {
@@ -35,16 +34,11 @@ async function overHttp(): Promise<Connected> {
     handler.notify.resourceUpdated(uri)
   })
   const handler = createMcpHandler(servers)
-  const handle = toNodeHandler(handler)
-  // @ts-expect-error The types of the official SDK were not written for exactOptionalPropertyTypes.
-  const http = createHttpServer((request, response) => void handle(request, response))
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  const address = http.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  const connection = connectHttp(`http://127.0.0.1:${port}/mcp`)
+  const served = await serveOfficialV2(handler)
+  const connection = connectHttp(served.url)
   const dispose = async (): Promise<void> => {
     await connection.close()
-    http.close()
+    await served.close()
   }
   return { connection: connection.exchange, [Symbol.asyncDispose]: dispose }
 }

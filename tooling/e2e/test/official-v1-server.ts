@@ -5,7 +5,8 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { connectAny } from '@x/legacy/client'
 import * as z from 'zod'
-import { type Peer, peerOf, portOf } from './older-server-peers.ts'
+import { listenLocally } from './listen-locally.ts'
+import { type Peer, peerOf } from './older-server-peers.ts'
 
 /** Starts the official v1 server with one transport per session or one per request. */
 export async function official(hasSessions: boolean): Promise<Peer> {
@@ -32,9 +33,8 @@ export async function serveOfficial(
     await server.connect(transport as Transport)
     await transport.handleRequest(request, response)
   })
-  await new Promise<void>((resolve) => http.listen(port, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${portOf(http)}/mcp`,
+    url: `http://127.0.0.1:${await listenLocally(http, port)}/mcp`,
     async close() {
       http.closeAllConnections()
       http.close()

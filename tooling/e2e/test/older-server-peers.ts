@@ -1,14 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import type { Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findFreePort } from '@tooling/real-servers/free-port'
 import { type Client, createClient } from '@x/client'
 import { type AnyConnection, connectAny } from '@x/legacy/client'
-
-export { findFreePort }
 
 const packages = new URL('../node_modules/@modelcontextprotocol/', import.meta.url)
 /** The official reference servers. */
@@ -58,12 +55,6 @@ export function peerOf(
 /** Connects to a program of Node over stdio. */
 export function overStdio(...args: readonly string[]): Peer {
   return peerOf(connectAny({ command: process.execPath, args }, { handshakeTimeoutMs: 60_000 }))
-}
-
-/** Returns the port of a listening server. */
-export function portOf(http: Server): number {
-  const address = http.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** Starts server-everything over HTTP. */

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { listenLocally } from './listen-locally.ts'
 
 /** The OpenAPI document of the orders. */
 export const ordersDocument = fileURLToPath(new URL('../../../packages/openapi/test/orders.yaml', import.meta.url))
@@ -32,9 +32,9 @@ export async function startOrdersApi(
     const body = JSON.stringify(method === 'DELETE' ? { deleted: id } : { id, dish: 'ramen' })
     void setTimeout(20).then(() => response.setHeader('content-type', 'application/json').end(body))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${await listenLocally(server)}`
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     requests,
     deleted,
     async [Symbol.asyncDispose]() {

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type AuthServer, startAuthServer } from '@tooling/auth-server'
 import { protect, requireScopes } from '@x/auth/server'
 import { createServer, tool } from '@x/server'
 import { nodeHandler } from '@x/transport-http/node'
+import { listenLocally } from './listen-locally.ts'
 
 /** A server with the tool `who-am-i`, and the process of its authorization server. */
 export interface ProtectedServer extends AsyncDisposable {
@@ -15,9 +14,7 @@ export interface ProtectedServer extends AsyncDisposable {
 /** Starts a server that requires a token, and for the tool `update` one with the scope `items:write`. */
 export async function serveProtected(hostname = '127.0.0.1'): Promise<ProtectedServer> {
   const http = createHttpServer()
-  http.listen(0, '127.0.0.1')
-  await once(http, 'listening')
-  const url = `http://${hostname}:${(http.address() as AddressInfo).port}/mcp`
+  const url = `http://${hostname}:${await listenLocally(http)}/mcp`
   const authServer = await startAuthServer({ resources: [{ resource: url, scopes: ['items:read', 'items:write'] }] })
   const whoAmI = tool('who-am-i', {
     description: 'Returns the user and the client of the user',

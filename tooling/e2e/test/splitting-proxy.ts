@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { listenLocally } from './listen-locally.ts'
 
 /** A proxy on a loopback port. */
 export interface SplittingProxy extends AsyncDisposable {
@@ -28,16 +29,13 @@ export async function startSplittingProxy(targetPort: number): Promise<Splitting
       void forwardInPieces(socket, other, nextSize)
     }
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (typeof address !== 'object' || address === null) throw new Error('the proxy has no port')
+  const port = await listenLocally(server)
   const dispose = async (): Promise<void> => {
     for (const socket of open) socket.destroy()
     server.close()
     await once(server, 'close')
   }
-  return { port: address.port, [Symbol.asyncDispose]: dispose }
+  return { port, [Symbol.asyncDispose]: dispose }
 }
 
 async function forwardInPieces(from: Socket, to: Socket, nextSize: () => number): Promise<void> {

@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
+import { listenLocally } from './listen-locally.ts'
 
 /** A balancer that distributes connections in turn among loopback ports. */
 export interface TcpBalancer extends Disposable {
@@ -20,11 +20,6 @@ export async function startTcpBalancer(ports: readonly number[]): Promise<TcpBal
       one.pipe(other)
     }
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  return {
-    url: `http://127.0.0.1:${typeof address === 'object' && address?.port}`,
-    [Symbol.dispose]: () => void server.close(),
-  }
+  const url = `http://127.0.0.1:${await listenLocally(server)}`
+  return { url, [Symbol.dispose]: () => void server.close() }
 }

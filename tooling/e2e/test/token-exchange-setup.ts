@@ -1,5 +1,4 @@
 import { createServer as createHttpServer, type Server as NodeServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { type AuthServer, startAuthServer } from '@tooling/auth-server'
 import { tokenExchange } from '@x/auth/exchange'
@@ -10,6 +9,7 @@ import { connectAny } from '@x/legacy/client'
 import { createServer, tool } from '@x/server'
 import { randomKey, sealedState } from '@x/state-codec'
 import { nodeHandler, type NodeHandlerOptions } from '@x/transport-http/node'
+import { listenLocally } from './listen-locally.ts'
 
 /** The gateway's secret at the authorization server. */
 export const secret = 'canary-secret-of-the-gateway'
@@ -43,8 +43,7 @@ export interface Endpoint {
 /** Opens the port before the server exists, because the authorization server must know the resource URL. */
 export async function openEndpoint(): Promise<Endpoint> {
   const http = createHttpServer()
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`
+  const url = `http://127.0.0.1:${await listenLocally(http)}/mcp`
   const tokens = new Set<string>()
   const serve = (server: Server, issuer: string): void => {
     const protection = protect({ resource: url, issuers: [issuer], scopes: ['use'] })

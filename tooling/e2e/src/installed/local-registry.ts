@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { findFreePort } from '@tooling/real-servers/free-port'
 import * as z from 'zod'
 import { runCommand } from './run-command.ts'
 
@@ -43,7 +43,7 @@ export async function startRegistry(folder: string): Promise<LocalRegistry> {
   await mkdir(folder, { recursive: true })
   await writeFile(`${folder}/config.yaml`, config)
   const program = `${await installRegistry()}/node_modules/verdaccio/bin/verdaccio`
-  const port = await freePort()
+  const port = await findFreePort()
   const args = [program, '--config', `${folder}/config.yaml`, '--listen', `127.0.0.1:${port}`]
   const child = spawn(process.execPath, args, { cwd: folder, stdio: 'ignore' })
   const url = `http://127.0.0.1:${port}/`
@@ -83,16 +83,6 @@ async function installRegistry(): Promise<string> {
   // Another run may have created the folder in the meantime.
   await rename(fresh, installed).catch(() => rm(fresh, { recursive: true, force: true }))
   return installed
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('A server on a port has an address with a port')
-  return address.port
 }
 
 /** Resolves when the URL responds. Rejects if the process ends first. */

@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { type Browser, chromium } from 'playwright-core'
+import { listenLocally } from '../listen-locally.ts'
 
 const args = [
   '--no-sandbox',
@@ -42,7 +43,7 @@ export interface Site {
  * Serves documents and scripts by their paths. The origin has the name localhost, so that it differs from that of an MCP
  * server on this machine in host and port.
  */
-export function serveSite(
+export async function serveSite(
   files: Readonly<Record<string, string>>,
   headers: Record<string, string> = {},
 ): Promise<Site> {
@@ -52,11 +53,5 @@ export function serveSite(
     response.writeHead(files[pathname] === undefined ? 404 : 200, { 'Content-Type': type, ...headers })
     response.end(files[pathname])
   })
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      resolve({ origin: `http://localhost:${port}`, close: () => void server.close() })
-    })
-  })
+  return { origin: `http://localhost:${await listenLocally(server)}`, close: () => void server.close() }
 }
