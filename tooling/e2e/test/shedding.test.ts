@@ -30,13 +30,13 @@ function shedding(times: number, calls: 'all' | 'resumable' = 'all'): SheddingOp
   return sheddingSettings({ calls, minWorkMs: 0, policy: (_, { shedCount }) => shedCount < times })
 }
 
-describe('over HTTP', () => {
+describe('a call that is shed over HTTP', () => {
   function serverOf(ran: string[], options: SheddingOptions): McpServer {
     const parts = { tools: [longTool(ran)], state: stateWith(keys.first), shedding: options }
     return createServer({ name: 'ours', version: '1.0.0', ...parts, strictReplay: false })
   }
 
-  test('the official client completes a call that is shed five times', async () => {
+  test('is completed by the official client, after five times', async () => {
     const ran: string[] = []
     // The HTTP transport reports that a retry may reach another instance, so no option is set.
     await using http = await serveHttp(serverOf(ran, shedding(5, 'resumable')))
