@@ -32,7 +32,12 @@ export function checkTroubleshooting(root) {
   const unthrown = codesIn(all).filter((code) => !new RegExp(`Error\\([^'()]*'${code}'`).test(all))
   const stale = messagesOf(text).filter((message) => !message.split('…').every((part) => all.includes(part.trim())))
   return [
-    ...unthrown.map((code) => problem(`nothing throws an error with the code ${code}`, 'throw it, or remove the code')),
+    ...unthrown.map((code) =>
+      problem(
+        `nothing throws an error with the code ${code}`,
+        `throw it with the code as its first argument, as in new ClientError('${code}', …), or remove the code`,
+      ),
+    ),
     ...missing.map((required) => problem(`${page} lacks ${required}`, 'write its meaning and its remedy')),
     ...stale.map((message) =>
       problem(`${page} has the message "${message}"`, 'no package has this message: correct it'),

@@ -6,7 +6,8 @@ const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENE
 // connection.
 const malformedResponseCodes = new Set(['UND_ERR_HEADERS_OVERFLOW'])
 // Errors for untrusted certificates, and for other failures of TLS. Nothing was sent, and another attempt would fail too.
-const untrustedCodePattern = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
+const untrustedCodePattern =
+  /^(?:(?:CERT|CRL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERROR_IN|ERR_TLS|ERR_SSL)_|(?:INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$)/
 // What OpenSSL makes of an answer in plain HTTP.
 const plainCodes = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'])
 

@@ -169,6 +169,8 @@ test.each([
   ['ECONNREFUSED', 'refused'],
   ['ENOTFOUND', 'connect'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'certificate'],
+  ['INVALID_PURPOSE', 'certificate'],
+  ['CRL_HAS_EXPIRED', 'certificate'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'certificate'],
   ['EPIPE', 'closed'],
 ])('%s is reported as %s', (code, expected) => {
