@@ -25,9 +25,10 @@ export interface Outcome {
 }
 
 /**
- * Writes a change that has every field that the rules require, at most once, even if it is called again. Azure DevOps has no idempotency keys, so the current work
- * item decides. If it already has the new values, because the response to the first write was lost, the outcome is
- * returned without a write. Otherwise the write requires the revision that was read (`test /rev`).
+ * Writes a change that has every field that the rules require, at most once, even if it is called again. Azure DevOps
+ * has no idempotency keys, so the current work item decides. If it already has the new values, because the response to
+ * the first write was lost, the outcome is returned without a write. Otherwise the write requires the revision that was
+ * read (`test /rev`).
  *
  * Rejects with `AzureDevOpsError`, and with {@link ToolFailure} if a rule rejects the change.
  */
