@@ -18,7 +18,9 @@ test('a call that is sent again over an open connection after the last answer of
   last.answer()
   await busy.waitForClose()
   idle.send(requestOf('tools/list', 3))
-  expect(await idle.waitForClose()).toContain('"reason":"stopping","retryAfterMs":0')
+  const rejection = await idle.waitForClose()
+  expect(rejection).toContain('"reason":"stopping","retryAfterMs":0')
+  expect(rejection.slice(rejection.lastIndexOf('HTTP/1.1 503'))).toMatch(/^connection: close\r$/im)
   await closing
 })
 

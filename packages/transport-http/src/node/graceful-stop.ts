@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { stoppingError } from '@x/exchange'
@@ -18,12 +18,13 @@ export interface GracefulStopDeps {
 const flushTimeoutMs = 1_000
 
 /**
- * Milliseconds for which idle connections stay open after the last answer of a stop. After a hand-off, the client sends
- * the call again within 50 ms, and a balancer may choose a connection that is still open, where it is answered with
- * 503. Had the connection closed at that moment, the client would not know whether the call had begun.
+ * Milliseconds for which idle connections stay open after the last answer of a stop. After a hand-off or a
+ * rejection, the client sends the call again within 50 ms, later on a busy machine, and a balancer may choose a connection
+ * that is still open, where it is answered with 503. Had the connection closed at that moment, the client would not know
+ * whether the call had begun.
  */
 // limit: linger | ms | idle connections after the last answer of a stop | the connection is closed
-const lingerMs = 250
+const lingerMs = 1_000
 
 /**
  * Stops a server without losing an answer. It stops listening, cancels streaming calls, and waits for all other calls.
@@ -37,19 +38,18 @@ export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): P
   const hadCalls = activeCalls.length > 0
   const serverClosePromise = new Promise((resolve) => server.once('close', resolve))
   const responsesDrainPromise = closeWhenDrained(deps)
-  for (const call of activeCalls.filter(({ isStreaming }) => isStreaming)) stopCall(call, createStoppingError())
-  for (const request of adapterRequests.slice()) request.stop('draining')
-  let isGraceOver = false
   const cancelGraceTimer = schedule(() => {
-    isGraceOver = true
     finishAllCalls(activeCalls)
     for (const request of adapterRequests.slice()) request.stop('closing')
   }, graceMs)
   const cancelForcedClose = schedule(() => server.closeAllConnections(), graceMs + flushTimeoutMs)
+  // Before the hand-offs: a call that is sent again while the socket is closed, with a new connection, would be reset.
   await readWhatHasArrived()
   stopListening(server)
+  for (const call of activeCalls.filter(({ isStreaming }) => isStreaming)) stopCall(call, createStoppingError())
+  for (const request of adapterRequests.slice()) request.stop('draining')
   await responsesDrainPromise
-  if (hadCalls && !isGraceOver) await setTimeout(lingerMs)
+  if (hadCalls) await setTimeout(lingerMs)
   await readWhatHasArrived()
   cancelGraceTimer()
   cancelForcedClose()
@@ -97,15 +97,11 @@ function closeWhenDrained({ openResponses }: GracefulStopDeps): Promise<void> {
       if (openResponses.length === 0) resolve()
     }
     for (const { response } of openResponses) {
-      closeConnectionAfter(response)
+      // An answer whose head is sent cannot announce the close any more. Closed right after it, its connection could
+      // already have the next request of a balancer.
+      if (!response.headersSent) response.shouldKeepAlive = false
       response.once('close', resolveWhenClosed)
     }
     resolveWhenClosed()
   })
-}
-
-function closeConnectionAfter(response: ServerResponse): void {
-  const { socket } = response
-  if (response.headersSent) response.once('finish', () => socket?.end())
-  else response.shouldKeepAlive = false
 }

@@ -25,6 +25,8 @@ export function rejectWhileStopping(response: ServerResponse): void {
   const rejection = { status: 503, code: errorCodes.internal, message: 'The server is stopping: try another instance' }
   // The client may send the call again at once, because another instance can accept it.
   const data = { reason: 'stopping', retryAfterMs: 0 }
+  // So a balancer does not send the next request over a connection that is about to close.
+  response.shouldKeepAlive = false
   sendAnswer(response, createErrorAnswer({ ...rejection, data, headers: { 'Retry-After': '1' } }, []))
 }
 
