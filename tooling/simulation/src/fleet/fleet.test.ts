@@ -1,6 +1,11 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { buildFleetProgram, type FleetProgram } from './fleet-program.ts'
 import { invariants } from './invariants/violations.ts'
+import { guardedFaults, plantedFaults } from './planted-faults.ts'
+
+const packages = join(import.meta.dirname, '../../../../packages')
 
 let program: FleetProgram
 
@@ -34,4 +39,10 @@ test('a fault that is planted in the code of a package is found [SIM-003]', asyn
   expect(output).toContain(`broken: ${invariants.journal}`)
   expect(output).toContain('pnpm simulation:fleet --from 1 --seeds 1 --trace')
   expect(exitCode).toBe(1)
+})
+
+test('the code that a planted fault replaces stands once in its file, and the test that guards a fault exists', () => {
+  for (const [name, { file, code }] of Object.entries({ ...plantedFaults, ...guardedFaults }))
+    expect(readFileSync(join(packages, file), 'utf8').split(code), name).toHaveLength(2)
+  for (const { guard } of Object.values(guardedFaults)) expect(existsSync(join(packages, guard)), guard).toBe(true)
 })

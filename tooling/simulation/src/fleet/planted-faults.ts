@@ -86,8 +86,8 @@ export const guardedFaults = {
   },
   'bus-does-not-catch-up': {
     file: 'core/src/bus/network-bus.ts',
-    code: 'onGap: () => listeners.notifyGap(),',
-    fault: 'onGap: () => {},',
+    code: 'failures.end()\n      listeners.notifyGap()',
+    fault: 'failures.end()',
     guard: 'core/src/bus/network-bus.test.ts',
   },
   'step-key-forgotten': {

@@ -1,12 +1,9 @@
 import { type Client, createClient } from '@x/client'
-import { sessionsClient } from '@x/sessions/client'
+import { isSessionNotFound, sessionsClient } from '@x/sessions/client'
 import { connectHttp } from '@x/transport-http/client'
 import { urlOf } from '../network/ports.ts'
 import type { Host } from '../platform/virtual-time.ts'
 import { callOnce, type ClientContext, connectOptionsOf, countFailure, type Outcome, runCalls } from './calls.ts'
-
-/** The error of a session that no instance can open any more. */
-const lostSession = /session is not known|session not found/iu
 
 /** Runs a client whose calls add items to one session. Only calls with a result may have added an item. */
 export async function runSessionClient(host: Host, context: ClientContext): Promise<void> {
@@ -19,7 +16,7 @@ export async function runSessionClient(host: Host, context: ClientContext): Prom
     trace.add(host.name, `adds ${name}`)
     const outcome = await callOnce(async () => (session ??= await client.sessions.create()), 'add', name)
     trace.add(host.name, `${name}: ${outcome.text ?? String(outcome.error)}`)
-    if (!lostSession.test(String(outcome.error))) return outcome
+    if (!isSessionNotFound(outcome.error)) return outcome
     // A key was retired, or the session has expired.
     session = undefined
     items = []

@@ -43,7 +43,8 @@ export function replaceProcesses(currentHost: () => Host | undefined): void {
   Object.assign(Server.prototype, { listen, close })
   Object.assign(childProcess, { spawn: () => currentHost()?.spawn?.() })
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-  Object.assign(timers, { setTimeout: sleep })
+  // A real immediate would run when the step of another process has begun, and its timers would be those of that process.
+  Object.assign(timers, { setTimeout: sleep, setImmediate: () => sleep(0) })
   // The check for free descriptors would end at a real time.
   const open = (_path: string, _flags: string, callback: (error: null, descriptor: number) => void): void =>
     callback(null, -1)
