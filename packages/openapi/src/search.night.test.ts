@@ -22,12 +22,13 @@ const copy = (tools: readonly Tool[], count: number): readonly Tool[] =>
 
 const three = ['github', 'digitalocean', 'slack']
 
-// The bounds are twice what is wanted, 300 and 2 ms: other tests of the night run beside this one.
+const figures = new Map<number, { readonly index: number; readonly query: number }>()
+
 test.for([
-  { count: 1983, documents: three, copies: 1, maxMs: { index: 600, query: 4 } },
+  { count: 1983, documents: three, copies: 1 },
   { count: 2991, documents: [...three, 'kubernetes'], copies: 1 },
   { count: 9915, documents: three, copies: 5 },
-])('the index and the queries of $count tools', async ({ count, documents, copies, maxMs }, { annotate }) => {
+])('the index and the queries of $count tools', async ({ count, documents, copies }, { annotate }) => {
   const tools = copy(readSearchedTools(documents).tools, copies)
   expect(tools.length).toBe(count)
   const client = connect(tools)
@@ -44,6 +45,13 @@ test.for([
   await annotate(
     `index ${index.toFixed(0)} ms, query ${query.toFixed(1)} ms of CPU, ${megabytes.toFixed(1)} MB of heap`,
   )
-  expect(index).toBeLessThan(maxMs?.index ?? Infinity)
-  expect(query).toBeLessThan(maxMs?.query ?? Infinity)
+  figures.set(count, { index, query })
+})
+
+// A cost that grows with the square would be 25 times as high. The figures themselves are those of the machine.
+test('five times as many tools cost about five times as much', () => {
+  const [one, five] = [figures.get(1983), figures.get(9915)]
+  if (one === undefined || five === undefined) throw new Error('It needs the figures of the tests before it')
+  expect(five.index / one.index).toBeLessThan(12)
+  expect(five.query / one.query).toBeLessThan(12)
 })
