@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pendingCalls, testServer } from '../testing/exchanges.ts'
+import { createProgressNotification, pendingCalls, testServer } from '../testing/exchanges.ts'
 import { connectRaw, requestOf } from '../testing/raw.ts'
 import { serveHttp } from './serve-http.ts'
 
@@ -21,6 +21,22 @@ test('a call that is sent again over an open connection after the last answer of
   const rejection = await idle.waitForClose()
   expect(rejection).toContain('"reason":"stopping","retryAfterMs":0')
   expect(rejection.slice(rejection.lastIndexOf('HTTP/1.1 503'))).toMatch(/^connection: close\r$/im)
+  await closing
+})
+
+test('a call over the connection of a streamed answer, right after its end, is rejected, not cut off [UNA-005]', async () => {
+  const { exchange, next } = pendingCalls()
+  const http = await serveHttp(testServer(exchange))
+  const streaming = connectRaw(http.port)
+  streaming.send(requestOf('tools/list', 1))
+  const pending = await next()
+  pending.call.notify(createProgressNotification(1))
+  await streaming.readUntil('"progress":1')
+  const closing = http.close()
+  pending.answer()
+  await streaming.readUntil('\r\n0\r\n\r\n')
+  streaming.send(requestOf('tools/list', 2))
+  expect(await streaming.waitForClose()).toContain('"reason":"stopping"')
   await closing
 })
 
