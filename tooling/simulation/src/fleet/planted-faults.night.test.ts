@@ -12,9 +12,11 @@ test.each([
   ['record-lost', 1, 'journal'],
   ['token-not-renewed', 10, 'leases'],
   ['answers-crossed', 1, 'answers'],
+  ['answer-never-sent-again', 63, 'calls'],
   ['owner-not-compared', 1, 'owners'],
   ['change-not-published', 5, 'changes'],
   ['sessions-mixed', 5, 'sessions'],
+  ['outage-ends-session', 8, 'sessions'],
   ['gateway-mixes-callers', 10, 'owners'],
 ] as const)(
   'the fault %s in the code of a package is found, with seed %d [SIM-003]',

@@ -51,6 +51,11 @@ export const plantedFaults = {
     code: 'this.#responses.set(key, JSON.stringify(response))',
     fault: 'this.#responses.set(key, (globalThis.lastResponse ??= JSON.stringify(response)))',
   },
+  'answer-never-sent-again': {
+    file: 'tasks/src/client/input-request-tracker.ts',
+    code: 'return tracked.listedCount < listedUntilLost',
+    fault: 'return true',
+  },
   'owner-not-compared': {
     file: 'tasks/src/engines/memory-store.ts',
     code: 'return owner === undefined || task.owner === owner ? task : undefined',
@@ -66,6 +71,11 @@ export const plantedFaults = {
     code: 'this.#state = parser.parse(state, report)',
     fault: 'this.#state = (globalThis.lastState = parser.parse(globalThis.lastState ?? state, report))',
   },
+  'outage-ends-session': {
+    file: 'sessions/src/server/opened-session.ts',
+    code: 'if (isRetryable(cause)) throw cause',
+    fault: '',
+  },
   'gateway-mixes-callers': {
     file: 'gateway/src/hop/host-identity.ts',
     code: 'key: JSON.stringify([call.context.get(clientSessionKey), client])',
@@ -78,12 +88,6 @@ export const plantedFaults = {
  * with the fault.
  */
 export const guardedFaults = {
-  'answer-never-sent-again': {
-    file: 'tasks/src/client/input-request-tracker.ts',
-    code: 'return tracked.listedCount < listedUntilLost',
-    fault: 'return true',
-    guard: 'tasks/src/client/lost-answers.test.ts',
-  },
   'bus-does-not-catch-up': {
     file: 'core/src/bus/network-bus.ts',
     code: 'failures.end()\n      listeners.notifyGap()',

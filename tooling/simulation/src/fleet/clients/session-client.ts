@@ -5,9 +5,12 @@ import { urlOf } from '../network/ports.ts'
 import type { Host } from '../platform/virtual-time.ts'
 import { callOnce, type ClientContext, connectOptionsOf, countFailure, type Outcome, runCalls } from './calls.ts'
 
+/** The second rotation retires the old key, and the sessions that it sealed are lost. */
+const rotationsUntilRetired = 2
+
 /** Runs a client whose calls add items to one session. Only calls with a result may have added an item. */
 export async function runSessionClient(host: Host, context: ClientContext): Promise<void> {
-  const { trace, report, counts, services, server } = context
+  const { trace, faults, report, counts, services, server } = context
   const connection = connectHttp(urlOf(server), connectOptionsOf(host, context))
   await using client = createClient(connection, { name: host.name, version: '1.0.0', extensions: [sessionsClient()] })
   let session: Pick<Client, 'callTool'> | undefined
@@ -17,7 +20,9 @@ export async function runSessionClient(host: Host, context: ClientContext): Prom
     const outcome = await callOnce(async () => (session ??= await client.sessions.create()), 'add', name)
     trace.add(host.name, `${name}: ${outcome.text ?? String(outcome.error)}`)
     if (!isSessionNotFound(outcome.error)) return outcome
-    // A key was retired, or the session has expired.
+    const hasRetiredKey = faults.counts.get('keys_rotated') === rotationsUntilRetired
+    if (!hasRetiredKey && !services.hasStoreLostWrites)
+      report('sessions', `${name} lost its session although no key was retired`)
     session = undefined
     items = []
     return add(name)
