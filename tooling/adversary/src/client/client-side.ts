@@ -53,7 +53,7 @@ async function callHostileServer(
   size: number,
 ): Promise<void> {
   await using server = await startHostileServer(answer, size)
-  const request: OperationRequest = { operation, url: server.url }
+  const request: OperationRequest = { operation, url: server.url, isServed: expected === 'served' }
   const { error, openedUrls } = await target.ask<OperationOutcome>('runOperation', request)
   if (openedUrls.length > 0) throw new Error(`the client asked the host to open ${openedUrls[0]}`)
   if (expected === 'either' || (error !== undefined) === (expected === 'error')) return

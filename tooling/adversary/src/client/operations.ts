@@ -19,6 +19,8 @@ export type Operation =
 export interface OperationRequest {
   readonly operation: Operation
   readonly url: string
+  /** True if the client must accept the answer, however busy the machine is. */
+  readonly isServed?: boolean
 }
 
 /** The outcome of an operation. `error` is the code of its error. */
@@ -43,3 +45,6 @@ export const limits = {
     setTimeout: (run: () => void, ms: number) => platformRuntime.setTimeout(run, Math.min(ms, 20)),
   },
 } as const
+
+/** The limit in milliseconds of an answer that the client must accept. */
+export const servedTimeoutMs = 60_000

@@ -5,7 +5,14 @@ import { compileJsonSchema } from '@x/schema/json-schema'
 import { connectHttp } from '@x/transport-http/client'
 import { answerParent } from '../answer-parent.ts'
 import { type HonestClient, startHonestClient } from '../honest-client.ts'
-import { limits, type Operation, callCount, type OperationRequest, type OperationOutcome } from './operations.ts'
+import {
+  limits,
+  type Operation,
+  callCount,
+  type OperationRequest,
+  type OperationOutcome,
+  servedTimeoutMs,
+} from './operations.ts'
 import { callback } from './step-up-server.ts'
 
 const operations: Readonly<Record<Operation, (client: Client) => Promise<unknown>>> = {
@@ -52,7 +59,7 @@ const limitRequestTime: Middleware = (next) => async (request, call) => {
 }
 
 /** Runs an operation with a client that has default options, except for shorter times. */
-async function runOperation({ operation, url }: OperationRequest): Promise<OperationOutcome> {
+async function runOperation({ operation, url, isServed = false }: OperationRequest): Promise<OperationOutcome> {
   let warnings = 0
   const openedUrls: string[] = []
   const auth = operation === 'stepUps' ? createLogin() : undefined
@@ -61,8 +68,9 @@ async function runOperation({ operation, url }: OperationRequest): Promise<Opera
     name: 'target',
     version: '1.0.0',
     maxResendMs: 200,
-    use: [limitRequestTime],
+    use: isServed ? [] : [limitRequestTime],
     ...limits,
+    ...(isServed && { timeoutMs: servedTimeoutMs }),
     // A client that validates results requests the schemas first. Other attacks do not respond to that request.
     ...(operation.startsWith('checkedCall') && { outputSchemaCompiler: compileJsonSchema }),
     openUrl: (question) => {
