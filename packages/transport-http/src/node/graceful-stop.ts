@@ -18,9 +18,9 @@ export interface GracefulStopDeps {
 const flushTimeoutMs = 1_000
 
 /**
- * Milliseconds for which idle connections stay open after the last answer of a stop. After a hand-off or a
- * rejection, the client sends the call again within 50 ms, later on a busy machine, and a balancer may choose a connection
- * that is still open, where it is answered with 503. Had the connection closed at that moment, the client would not know
+ * Milliseconds for which idle connections stay open after the last answer of a stop. After a hand-off or a rejection,
+ * the client sends the call again within 50 ms, later on a busy machine, and a balancer may choose a connection that is
+ * still open, where it is answered with 503. Had the connection closed at that moment, the client would not know
  * whether the call had begun.
  */
 // limit: linger | ms | idle connections after the last answer of a stop | the connection is closed
