@@ -43,7 +43,8 @@ export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): P
     for (const request of adapterRequests.slice()) request.stop('closing')
   }, graceMs)
   const cancelForcedClose = schedule(() => server.closeAllConnections(), graceMs + flushTimeoutMs)
-  // Before the hand-offs: a call that is sent again while the socket is closed, with a new connection, would be reset.
+  // Before the hand-offs, because clients send those calls again at once, and a new connection that waits to be accepted
+  // when the socket closes is reset.
   await readWhatHasArrived()
   stopListening(server)
   for (const call of activeCalls.filter(({ isStreaming }) => isStreaming)) stopCall(call, createStoppingError())
