@@ -6,10 +6,11 @@ import { discoverProbe, sendPlain, sendRpc } from './rpc-probe.ts'
 
 /** A client without a token finds the issuer, and the issuer's metadata have the same names. */
 export async function checkAuth(target: Target): Promise<Finding> {
-  const missing = checkScopes(target)
-  if (missing !== undefined) return missing
+  const { discovered } = target
+  const lacking = checkScopes(target, discoverProbe.method, discovered)
+  if (lacking !== undefined) return lacking
   const anonymous = { ...target, token: undefined }
-  const reply = target.token === undefined ? target.discovered : await sendRpc(anonymous, discoverProbe)
+  const reply = target.token === undefined ? discovered : await sendRpc(anonymous, discoverProbe)
   if (reply.status !== 401) return skipped('The server requires no token.')
   const metadataUrl = readMetadataUrl(reply)
   if (metadataUrl === undefined)
@@ -21,20 +22,25 @@ export async function checkAuth(target: Target): Promise<Finding> {
   if (!isJsonObject(metadata))
     return wrong(`The metadata at ${metadataUrl.href} are not readable: ${metadata}.`, 'Serve them without a token.')
   const finding = await checkMetadata(anonymous, metadata)
-  if (finding.status !== 'ok' || target.token === undefined || target.discovered.status !== 401) return finding
+  if (finding.status !== 'ok' || target.token === undefined || discovered.status !== 401) return finding
   return wrong(
     'The server rejects the token.',
     `Get one for the resource ${JSON.stringify(metadata['resource'])}: the log of the server says what is wrong with this one.`,
   )
 }
 
-/** Undefined if the token has the scopes of every request. */
-function checkScopes({ discovered: { status, headers }, url }: Target): Finding | undefined {
+/** Undefined if the reply does not say that the token lacks a scope. A server may want scopes for some methods only. */
+export function checkScopes(
+  { url }: Pick<Target, 'url'>,
+  method: string,
+  { status, headers }: Reply,
+): Finding | undefined {
   const scope = readMissingScope(status, headers['www-authenticate'])
   if (scope === undefined) return undefined
+  const command = method === 'tools/call' ? `mcpx call ${url.href} TOOL` : `mcpx list ${url.href}`
   return wrong(
-    `The token lacks a scope: the server wants ${scope}.`,
-    `Grant it with "mcpx list ${url.href}" at a terminal, which logs you in, or give a token with it by --token.`,
+    `The token lacks a scope for ${method}: the server wants ${scope}.`,
+    `Grant it with "${command}" at a terminal, which logs you in, or give a token with it by --token.`,
   )
 }
 

@@ -1,5 +1,6 @@
 import { errorCodes, type JsonObject } from '@x/schema'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
+import { checkScopes } from './check-auth.ts'
 import { isModern } from './check-revision.ts'
 import { describeReply, errorOf, type Reply, resultOf } from './http-probe.ts'
 import { sendPlain, sendRpc } from './rpc-probe.ts'
@@ -27,7 +28,10 @@ export async function checkRounds(target: Target): Promise<Finding> {
   const first = await sendRpc(target, { method: 'tools/call', params })
   const requestState = resultOf(first)?.['requestState']
   if (typeof requestState !== 'string')
-    return skipped(`The tool ${tool.name} asks nothing with these arguments: ${describeReply(first)}.`)
+    return (
+      checkScopes(target, 'tools/call', first) ??
+      skipped(`The tool ${tool.name} asks nothing with these arguments: ${describeReply(first)}.`)
+    )
   const replies = await sendAgain(target, { ...params, requestState })
   const rejected = replies.filter((reply) => resultOf(reply) === undefined)
   if (rejected.length === 0)

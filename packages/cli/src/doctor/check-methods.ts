@@ -2,6 +2,7 @@ import { quoteText } from '@x/core'
 import { errorCodes, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { findHostProblems } from '@x/server'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
+import { checkScopes } from './check-auth.ts'
 import { isModern } from './check-revision.ts'
 import { describeReply, errorOf, resultOf } from './http-probe.ts'
 import { sendRpc } from './rpc-probe.ts'
@@ -24,7 +25,9 @@ export async function checkLists(target: Target): Promise<Finding> {
   if (offered.length === 0) return skipped('The server offers no lists.')
   const problems: string[] = []
   for (const [, method] of offered) {
-    problems.push(...(await checkList(target, method)))
+    const found = await checkList(target, method)
+    if ('status' in found) return found
+    problems.push(...found)
   }
   if (problems.length === 0) return ok(`${offered.map(([, method]) => method).join(', ')} are complete.`)
   return wrong(
@@ -35,8 +38,8 @@ export async function checkLists(target: Target): Promise<Finding> {
 
 const maxPages = 100
 
-/** The tools of all pages together must suit the hosts. */
-async function checkList(target: Target, method: string): Promise<readonly string[]> {
+/** The problems, or the scopes that the token lacks. The tools of all pages together must suit the hosts. */
+async function checkList(target: Target, method: string): Promise<readonly string[] | Finding> {
   const problems: string[] = []
   const allTools: JsonValue[] = []
   let cursor: string | undefined
@@ -44,7 +47,8 @@ async function checkList(target: Target, method: string): Promise<readonly strin
     const reply = await sendRpc(target, { method, params: cursor === undefined ? {} : { cursor } })
     const result = resultOf(reply)
     const page = pageCount === 0 ? '' : `page ${pageCount + 1} of `
-    if (result === undefined) return [...problems, `${page}${method} gives ${describeReply(reply)}`]
+    if (result === undefined)
+      return checkScopes(target, method, reply) ?? [...problems, `${page}${method} gives ${describeReply(reply)}`]
     const { tools, nextCursor, ttlMs, cacheScope } = result
     if (Array.isArray(tools)) allTools.push(...tools)
     if (typeof ttlMs !== 'number' || typeof cacheScope !== 'string')
@@ -73,13 +77,12 @@ function toolProblems({ name, inputSchema }: JsonObject): readonly string[] {
 /** A client sees that a method does not exist. */
 export async function checkUnknownMethod(target: Target): Promise<Finding> {
   if (!isModern(target)) return skipped('The server does not serve the request.')
-  const reply = await sendRpc(target, { method: 'mcpx/does-not-exist' })
+  const method = 'mcpx/does-not-exist'
+  const reply = await sendRpc(target, { method })
   if (errorOf(reply)?.code === errorCodes.methodNotFound)
     return ok(`An unknown method gives ${errorCodes.methodNotFound}.`)
-  return wrong(
-    `An unknown method gives ${describeReply(reply)}.`,
-    `Answer with the error ${errorCodes.methodNotFound}.`,
-  )
+  const remedy = `Answer with the error ${errorCodes.methodNotFound}.`
+  return checkScopes(target, method, reply) ?? wrong(`An unknown method gives ${describeReply(reply)}.`, remedy)
 }
 
 /** A client sees that a tool does not exist. */
@@ -87,10 +90,9 @@ export async function checkUnknownTool(target: Target): Promise<Finding> {
   if (!isModern(target)) return skipped('The server does not serve the request.')
   if (!hasCapability(target, 'tools')) return skipped('The server has no tools.')
   const params = { name: 'mcpx-does-not-exist', arguments: {} }
-  const reply = await sendRpc(target, { method: 'tools/call', params })
+  const method = 'tools/call'
+  const reply = await sendRpc(target, { method, params })
   if (errorOf(reply)?.code === errorCodes.invalidParams) return ok(`An unknown tool gives ${errorCodes.invalidParams}.`)
-  return wrong(
-    `An unknown tool gives ${describeReply(reply)}.`,
-    `Answer with the error ${errorCodes.invalidParams}: a result would reach the model as if the tool had run.`,
-  )
+  const remedy = `Answer with the error ${errorCodes.invalidParams}: a result would reach the model as if the tool had run.`
+  return checkScopes(target, method, reply) ?? wrong(`An unknown tool gives ${describeReply(reply)}.`, remedy)
 }

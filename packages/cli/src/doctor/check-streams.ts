@@ -1,8 +1,9 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
+import { checkScopes } from './check-auth.ts'
 import { isModern } from './check-revision.ts'
-import { describeReply, errorOf } from './http-probe.ts'
+import { describeReply, errorOf, type Reply } from './http-probe.ts'
 import { sendRpc } from './rpc-probe.ts'
 
 /** A second request uses the connection of the first. */
@@ -53,6 +54,8 @@ export async function checkStreams(target: Target): Promise<{ readonly stream: F
   const skipBoth = (found: string) => ({ stream: skipped(found), heartbeat: skipped(found) })
   if (!isModern(target)) return skipBoth('The server does not serve the request.')
   const { reply, firstPieceMs, isStream, laterPieceCount } = await watchStream(target)
+  const lacking = checkScopes(target, 'subscriptions/listen', reply)
+  if (lacking !== undefined) return { stream: lacking, heartbeat: skipped('The token lacks a scope.') }
   if (!isStream && errorOf(reply) !== undefined)
     return skipBoth(`The server has no stream of changes: ${describeReply(reply)}.`)
   if (!isStream || firstPieceMs === undefined || firstPieceMs > acknowledgementMs) {
@@ -62,12 +65,17 @@ export async function checkStreams(target: Target): Promise<{ readonly stream: F
     return { stream: wrong(found, change), heartbeat: skipped('The stream did not begin.') }
   }
   const stream = ok(`A stream of changes begins after ${Math.round(firstPieceMs)} ms.`)
-  if (laterPieceCount > 0) return { stream, heartbeat: ok('The stream is not silent.') }
-  if (reply.failure?.startsWith('there is no answer') === true) {
-    const change = 'Send a comment every 15 s: proxies close a connection without data, often after 60 s.'
-    return { stream, heartbeat: wrong(`The stream is silent for ${silenceMs / 1000} s.`, change) }
-  }
-  const found = 'The stream ends without a reason.'
-  const change = 'Raise the limit of idle connections in the proxies: a server sends a comment every 15 s.'
-  return { stream, heartbeat: wrong(found, change) }
+  return { stream, heartbeat: laterPieceCount > 0 ? ok('The stream is not silent.') : explainSilence(reply) }
+}
+
+function explainSilence({ failure }: Reply): Finding {
+  if (failure?.startsWith('there is no answer') === true)
+    return wrong(
+      `The stream is silent for ${silenceMs / 1000} s.`,
+      'Send a comment every 15 s: proxies close a connection without data, often after 60 s.',
+    )
+  return wrong(
+    'The stream ends without a reason.',
+    'Raise the limit of idle connections in the proxies: a server sends a comment every 15 s.',
+  )
 }

@@ -29,19 +29,46 @@ test('each check is a line of text, and the last line counts them', async () => 
   expect(out).toContain('The state of a call opens on 8 of 8 connections.')
 })
 
+const lacksScopes = {
+  status: 403,
+  message: 'no',
+  headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="items:read items:write"' },
+}
+
 test('a token that lacks a scope is a finding with the scope and the remedy', async () => {
-  const challenge = { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="items:read items:write"' }
-  const auth = () => ({ status: 403, message: 'no', headers: challenge })
+  const auth = () => lacksScopes
   await using http = await serveHttp(server, { auth })
   const { json } = await runCommand(['doctor', http.url, '--token', 'x', '--json'])
   const { checks } = Object(json())
   expect(checks).toContainEqual({
     id: 'auth',
     status: 'wrong',
-    found: 'The token lacks a scope: the server wants items:read items:write.',
+    found: 'The token lacks a scope for server/discover: the server wants items:read items:write.',
     change: expect.stringContaining(`Grant it with "mcpx list ${http.url}" at a terminal`),
   })
   expect(checks).toContainEqual({ id: 'discover', status: 'skipped', found: 'The token lacks a scope.' })
+})
+
+test('scopes that single methods want are named in the finding of the check that lacks them', async () => {
+  const auth = ({ header }: { header(name: string): string | undefined }) =>
+    header('mcp-method') === 'server/discover' ? undefined : lacksScopes
+  await using http = await serveHttp(server, { auth })
+  const args = ['doctor', http.url, '--token', 'x', '--json', '--tool', 'resolve', '--args', '{"id":1}']
+  const { json } = await runCommand(args)
+  const { checks } = Object(json())
+  for (const [id, method, command] of [
+    ['lists', 'tools/list', `mcpx list ${http.url}`],
+    ['unknown-method', 'mcpx/does-not-exist', `mcpx list ${http.url}`],
+    ['unknown-tool', 'tools/call', `mcpx call ${http.url} TOOL`],
+    ['stream', 'subscriptions/listen', `mcpx list ${http.url}`],
+    ['rounds', 'tools/call', `mcpx call ${http.url} TOOL`],
+  ])
+    expect(checks).toContainEqual({
+      id,
+      status: 'wrong',
+      found: `The token lacks a scope for ${method}: the server wants items:read items:write.`,
+      change: expect.stringContaining(`Grant it with "${command}" at a terminal`),
+    })
 })
 
 test('a page that is allowed needs the headers of the protocol', async () => {
