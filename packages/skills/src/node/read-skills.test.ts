@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { skills } from '../server/skills.ts'
 import { skillText } from '../testing/files.ts'
 import { readSkills } from './read-skills.ts'
 import { watchSkills } from './watch-skills.ts'
@@ -41,6 +42,12 @@ describe('readSkills', () => {
     await write('a/SKILL.md', skillText('a'))
     await symlink('/etc/hostname', path.join(folder, link))
     await expect(readSkills(folder)).rejects.toThrow(`${link}: is neither a file nor a directory`)
+  })
+
+  test('a folder that is itself a skill is not read as one without skills', async () => {
+    await write('SKILL.md', skillText('a'))
+    const files = await readSkills(folder)
+    expect(() => skills({ files })).toThrow('SKILL.md: is in no directory')
   })
 
   test('rejects a folder that does not exist', async () => {

@@ -6,18 +6,19 @@ import type { SkillFile } from '../server/skill-file.ts'
 
 /**
  * Reads all skills in a folder. Each directory with a `SKILL.md` is a skill, at any depth. Files outside of skills are
- * left out, and so are files and directories whose names begin with a dot.
+ * left out, and so are files and directories whose names begin with a dot. `skills` rejects what was read from the
+ * directory of a single skill: give the folder that holds it.
  *
  * @throws SkillError for a symbolic link, because it could name any file of this machine. An error of the file system
  *   is thrown as it is.
  *
  * @example
- * const files = await readSkills(new URL('./skills', import.meta.url).pathname)
+ * const files = await readSkills(fileURLToPath(new URL('./skills', import.meta.url)))
  */
 export async function readSkills(folder: string): Promise<readonly SkillFile[]> {
   const paths = await listFiles(folder, '')
   const skillDirectories = paths
-    .filter((each) => each.endsWith(`/${skillFileName}`))
+    .filter((each) => each === skillFileName || each.endsWith(`/${skillFileName}`))
     .map((each) => each.slice(0, -skillFileName.length))
   const skillPaths = paths.filter((each) => skillDirectories.some((directory) => each.startsWith(directory)))
   return Promise.all(

@@ -58,7 +58,10 @@ function parseSkill(skillFile: ServedFile, allFiles: readonly ServedFile[]): Par
   const { path, uri, text } = skillFile
   const directory = path.slice(0, -skillFileName.length)
   if (directory === '') {
-    throw new SkillError('entry', 'SKILL.md: is in no directory; a skill is a directory, such as triage/SKILL.md')
+    throw new SkillError(
+      'entry',
+      'SKILL.md: is in no directory; a skill is a directory, such as triage/SKILL.md: give the folder that holds it',
+    )
   }
   if (text === undefined) throw new SkillError('frontmatter', `${path} is not UTF-8 text`)
   const frontmatter = parseFrontmatter(text, path)
