@@ -1,4 +1,4 @@
-import { findPageOrigin } from '@x/core'
+import { findPageOrigin, openAbortScope, platformRuntime } from '@x/core'
 
 /** As much of `fetch` as this package uses. */
 export type FetchFunction = (url: string, options: RequestInit) => Promise<Response>
@@ -17,16 +17,17 @@ export async function boundedFetch(
   { timeoutMs, maxBytes, ...request }: RequestInit & { readonly timeoutMs: number; readonly maxBytes: number },
 ): Promise<Response> {
   const { origin } = new URL(url)
-  const timeoutSignal = AbortSignal.timeout(timeoutMs)
-  const signal = request.signal ? AbortSignal.any([timeoutSignal, request.signal]) : timeoutSignal
-  const options: RequestInit = { ...request, redirect: 'manual', credentials: 'omit', signal }
-  const response = await fetchInMemory(() => fetch(url, options), maxBytes).catch((cause: unknown) => {
-    if (request.signal?.aborted) throw request.signal.reason
-    const page = findPageOrigin()
-    const question = page === undefined ? '' : `; in a page: does it allow the origin ${page} (CORS)?`
-    const problem = timeoutSignal.aborted ? `did not answer within ${timeoutMs} ms` : `could not be reached${question}`
-    throw new Error(`${origin} ${problem}`, { cause })
-  })
+  const createTimeoutError = (): Error => new Error(`${origin} did not answer within ${timeoutMs} ms`)
+  const scope = openAbortScope(request.signal ?? undefined, { timeoutMs, clock: platformRuntime, createTimeoutError })
+  const options: RequestInit = { ...request, redirect: 'manual', credentials: 'omit', signal: scope.signal }
+  const response = await fetchInMemory(() => fetch(url, options), maxBytes)
+    .catch((cause: unknown) => {
+      scope.signal.throwIfAborted()
+      const page = findPageOrigin()
+      const question = page === undefined ? '' : `; in a page: does it allow the origin ${page} (CORS)?`
+      throw new Error(`${origin} could not be reached${question}`, { cause })
+    })
+    .finally(scope.close)
   if (response !== undefined) return response
   throw new Error(`${origin} answered with more than ${maxBytes} bytes`)
 }

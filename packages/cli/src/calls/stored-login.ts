@@ -1,6 +1,6 @@
 import { AuthError, type OAuth, oauth, type Redirect } from '@x/auth/client'
 import { fileStore, loopbackRedirect } from '@x/auth/node'
-import { isThisMachine, type JsonObject, parseJsonObject } from '@x/core'
+import { isThisMachine, type JsonObject, parseJsonObject, platformRuntime, withTimeout } from '@x/core'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 
 const clientName = 'mcpx'
@@ -80,11 +80,16 @@ export async function findOwnUrl(url: URL, signal: AbortSignal): Promise<URL | u
 
 /** Undefined if a server has none that can be read. */
 export async function fetchResourceMetadata(url: URL, signal: AbortSignal): Promise<JsonObject | undefined> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(metadataTimeoutMs)])
-  const text = await fetch(url, { redirect: 'error', signal: limit })
-    .then((response) => response.text())
-    .catch(() => '')
-  return parseJsonObject(text)
+  const limit = {
+    signal,
+    timeoutMs: metadataTimeoutMs,
+    clock: platformRuntime,
+    createTimeoutError: () => new Error(`${url.origin} did not answer in time`),
+  }
+  return withTimeout(limit, async (scope) => {
+    const response = await fetch(url, { redirect: 'error', signal: scope })
+    return parseJsonObject(await response.text())
+  }).catch(() => undefined)
 }
 
 /** Undefined without a login. */

@@ -1,5 +1,5 @@
 import { createCall } from '@x/exchange'
-import { messageOf, parseJsonObject } from '@x/core'
+import { messageOf, openAbortScope, parseJsonObject, platformRuntime } from '@x/core'
 import type { RpcResponse } from '@x/schema'
 import { connectStdio } from '@x/transport-stdio'
 import type { Program } from '../calls/target.ts'
@@ -27,15 +27,18 @@ export function startCommandServer(
     const startedAt = performance.now()
     const { method, params } = { params: {}, ...parseJsonObject(probeBodyOf(probe)), method: probe.method }
     lastId += 1
-    const late = AbortSignal.timeout(timeoutMs)
-    const call = createCall({ signal: AbortSignal.any([signal, late]) })
+    const createTimeoutError = () => new Error(`there is no answer after ${timeoutMs / 1000} s`)
+    const scope = openAbortScope(signal, { timeoutMs, clock: platformRuntime, createTimeoutError })
+    const call = createCall({ signal: scope.signal })
     const reply = { headers: {}, localPort: undefined }
     try {
       const response = await connection.exchange({ jsonrpc: '2.0', id: lastId, method, params }, call)
       return { ...reply, ...replyOf(response), failure: undefined, ms: performance.now() - startedAt }
     } catch (error) {
-      const failure = late.aborted ? `there is no answer after ${timeoutMs / 1000} s` : messageOf(error)
+      const failure = messageOf(scope.signal.aborted ? scope.signal.reason : error)
       return { ...reply, status: 0, text: '', message: undefined, failure, ms: performance.now() - startedAt }
+    } finally {
+      scope.close()
     }
   }
   return { send, [Symbol.asyncDispose]: () => connection.close() }

@@ -1,3 +1,4 @@
+import { withTimeout } from '@x/core'
 import { encodeMessage, type RpcNotification, type RpcResponse } from '@x/schema'
 import { discoverProbe } from '@x/exchange/internal'
 import { HttpError, isHttpError } from '@x/transport-http/client'
@@ -60,10 +61,15 @@ async function sendInSession(session: HttpSession, { request, signal, handlers }
   const requestSignal = AbortSignal.any([signal, finishController.signal])
   const sendCancellation = (): void => {
     const params = { requestId: request.id, ...cancellationReasonOf(signal.reason) }
-    const cancelSignal = AbortSignal.any([AbortSignal.timeout(cancelTimeoutMs), session.http.closed])
     const cancelMessage: RpcNotification = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
+    const limit = {
+      signal: session.http.closed,
+      timeoutMs: cancelTimeoutMs,
+      clock: session.clock,
+      createTimeoutError: () => new Error(`${originOf(session)} did not answer the cancellation in time`),
+    }
     // Failing is fine, because the server may not know the call any more.
-    postToServer(session, cancelMessage, { signal: cancelSignal }).catch(() => {})
+    withTimeout(limit, (cancelSignal) => postToServer(session, cancelMessage, { signal: cancelSignal })).catch(() => {})
   }
   signal.addEventListener('abort', sendCancellation, { once: true })
   try {
