@@ -9,7 +9,13 @@ import { discoverResourceMetadata, type ResourceMetadata, type ResourceQuery } f
 import { parseSafeUrl } from './safe-url.ts'
 import { discoverServerMetadata } from './server-metadata.ts'
 import type { StoredEndpoint } from './stored.ts'
-import { acquireToken, type TokenRequirements, type TokenResult, type TokenSource } from './token-source.ts'
+import {
+  acquireToken,
+  type TokenRequest,
+  type TokenRequirements,
+  type TokenResult,
+  type TokenSource,
+} from './token-source.ts'
 
 const maxScopes = 100
 
@@ -135,17 +141,6 @@ export function withoutRefusedDpop(
   throw new AuthError('dpop_unsupported', message, { issuer: serverContext.issuer })
 }
 
-export interface TokenQuery {
-  readonly endpoint: URL
-  readonly challenge: TokenChallenge
-  /** Access token that the endpoint refused. */
-  readonly rejectedToken: string | undefined
-  readonly canRefresh: boolean
-  readonly canRequestGrant: () => boolean
-  /** The token is used once, so no refresh token is requested. Default: false. */
-  readonly isOneTime?: boolean | undefined
-}
-
 /** Challenge for a login without a call: the scopes of the program, or those that the first call would be asked for. */
 export async function firstChallenge(
   { fetch, givenResource }: AuthorizerDeps,
@@ -156,13 +151,20 @@ export async function firstChallenge(
   return requestTokenChallenge(fetch, endpoint, signal)
 }
 
-/** Discovers the authorization server of an endpoint, and obtains a token there. */
+/**
+ * Discovers the authorization server of an endpoint, and obtains a token there. With `isOneTime` the token is used once,
+ * so no refresh token is requested.
+ */
 export async function authorize(
   deps: AuthorizerDeps & {
     readonly storedCredentials: StoredCredentials
     readonly resolveServerContext: AuthServerContextResolver
   },
-  query: TokenQuery,
+  query: Pick<TokenRequest, 'rejectedToken' | 'canRefresh' | 'canRequestGrant'> & {
+    readonly endpoint: URL
+    readonly challenge: TokenChallenge
+    readonly isOneTime?: boolean | undefined
+  },
   signal: AbortSignal,
 ): Promise<TokenResult | undefined> {
   const { storedCredentials, resolveServerContext, fetch } = deps

@@ -29,7 +29,7 @@ const token68 = /[A-Za-z0-9\-._~+/]+=*(?=[ \t]*(?:,|$))/y
  */
 export function parseChallenges(header: string | undefined): readonly Challenge[] {
   if (header === undefined || header.length > maxHeaderLength) return []
-  const reader = createHeaderReader(header)
+  const reader = new HeaderReader(header)
   const challenges: Challenge[] = []
   for (;;) {
     reader.take(separators)
@@ -45,12 +45,15 @@ export function parseChallenges(header: string | undefined): readonly Challenge[
 
 function readParams(reader: HeaderReader, params: Map<string, string>, ambiguousParams: Set<string>): void {
   for (;;) {
-    const start = reader.position()
+    const start = reader.position
     reader.take(separators)
     const name = reader.take(tokenPattern)
     const value = name !== undefined && reader.take(equalsSignPattern) !== undefined ? readValue(reader) : undefined
     // Now `name` is the scheme of the next challenge, or the rest of the header violates the grammar.
-    if (name === undefined || value === undefined) return reader.moveTo(start)
+    if (name === undefined || value === undefined) {
+      reader.position = start
+      return
+    }
     const key = name.toLowerCase()
     if (!params.has(key)) params.set(key, value)
     else if (params.get(key) !== value) ambiguousParams.add(key)
@@ -68,26 +71,19 @@ function readValue(reader: HeaderReader): string | undefined {
   )
 }
 
-interface HeaderReader {
-  position(): number
-  moveTo(position: number): void
-  take(pattern: RegExp): string | undefined
-}
+class HeaderReader {
+  readonly #text: string
+  position = 0
 
-function createHeaderReader(text: string): HeaderReader {
-  let position = 0
-  return {
-    position: () => position,
-    moveTo: (newPosition) => {
-      position = newPosition
-    },
-    take: (pattern) => {
-      pattern.lastIndex = position
-      const match = pattern.exec(text)?.[0]
-      if (match === undefined) return undefined
-      position += match.length
-      return match
-    },
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  take(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.position
+    const match = pattern.exec(this.#text)?.[0]
+    if (match !== undefined) this.position += match.length
+    return match
   }
 }
 

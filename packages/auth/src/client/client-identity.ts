@@ -117,18 +117,13 @@ function findConfiguredClient(
   return { id: metadataUrl, method: 'none', redirectUris: [] }
 }
 
-export interface RegistrationKey {
-  readonly issuer: string
-  readonly id: string
-}
-
 /**
  * `update` returns undefined to remove the registration. Does nothing if the store has none, or that of another client:
  * another process may have registered again meanwhile.
  */
 export async function updateRegistration(
   { store, clients }: AuthRecords,
-  { issuer, id }: RegistrationKey,
+  { issuer, id }: { readonly issuer: string; readonly id: string },
   update: (client: StoredClient) => StoredClient | undefined,
 ): Promise<void> {
   const key = clients.toKey(issuer)
@@ -150,7 +145,7 @@ export function isUnknownClient(error: unknown): boolean {
 /** Removes a client's registration if a request fails because the authorization server does not know it. */
 export async function forgetUnknownClient<T>(
   request: Promise<T>,
-  { records, ...key }: RegistrationKey & { readonly records: AuthRecords },
+  { records, ...key }: Parameters<typeof updateRegistration>[1] & { readonly records: AuthRecords },
 ): Promise<T> {
   try {
     return await request

@@ -1,4 +1,4 @@
-import { type Authorizer, createAuthorizer, type AuthorizerOptions, resolveAuthorizerDeps } from './authorizer.ts'
+import { Authorizer, type AuthorizerOptions, resolveAuthorizerDeps } from './authorizer.ts'
 import type { AuthError } from './auth-error.ts'
 import { type AuthServerSettings, type AuthorizerDeps, withoutRefusedDpop } from './authorize.ts'
 import { type ClientIdentity, findClientOf } from './client-identity.ts'
@@ -41,7 +41,7 @@ export function createPersonAuthorizer(
     settingsByIssuer: new Map(Object.entries(issuers)),
     preferredIssuers: identity.registrations?.map(({ issuer }) => issuer) ?? [],
   }
-  return createAuthorizer({ ...deps, ...settings })
+  return new Authorizer({ ...deps, ...settings })
 }
 
 /** A login whose response was correct. */
@@ -53,43 +53,49 @@ export interface FinishedLogin {
   store(): Promise<void>
 }
 
-/** The code flow, with the second half of a login that happens in web pages. */
-export interface CodeAuthorizer extends Authorizer {
-  readonly records: Deps['records']
-  /** The login at an endpoint that is open in a browser. */
-  pendingLogin(endpoint: URL): AuthError | undefined
-  /** Calls `listener` when a login at an endpoint opens and ends. The returned function removes it. */
-  onLoginChange(endpoint: URL, listener: (pendingLogin: AuthError | undefined) => void): () => void
-  /** Checks the response to a login, and exchanges its code for a token. Stores no token. */
-  finishLogin(answerUrl: URL): Promise<FinishedLogin>
-}
+/** Obtains tokens through logins of a person, by the code flow, also those whose second half happens in web pages. */
+export class CodeAuthorizer {
+  readonly authorizer: Authorizer
+  readonly #flow: CodeFlowOptions
 
-/** Obtains tokens through logins of a person, by the code flow. */
-export function createCodeAuthorizer(options: OAuthOptions): CodeAuthorizer {
-  const { redirect, ...personOptions } = options
-  const deps = resolveAuthorizerDeps(options)
-  const { records, now, openLogins } = deps
-  const codeFlowOptions: CodeFlowOptions = { identity: options.client, redirect, records, now, openLogins }
-  const authorizer = createPersonAuthorizer(personOptions, createCodeFlow(codeFlowOptions), deps)
-  return {
-    ...authorizer,
-    records,
-    onLoginChange: (endpoint, listener) => openLogins.watch(withoutFragment(endpoint).href, listener),
-    pendingLogin: (endpoint) => openLogins.get(withoutFragment(endpoint).href),
-    finishLogin: async (answerUrl) => {
-      const answeredLogin = await takePendingLogin(codeFlowOptions, answerUrl)
-      const { issuer, resource } = answeredLogin
-      const endpoint = new URL(answeredLogin.endpoint)
-      const refusesDpop = (await authorizer.storedCredentials.loadEndpoint(endpoint))?.refusesDpop === true
-      const resolvedContext = await authorizer.resolveServerContext(issuer, endpoint, new AbortController().signal)
-      const serverContext = withoutRefusedDpop(resolvedContext, refusesDpop, endpoint)
-      const token = await finishLogin(codeFlowOptions, serverContext, answeredLogin)
-      const key = records.tokens.toKey(issuer, resource)
-      const store = async (): Promise<void> => {
-        await withLock(records.store, key, () => records.tokens.write(key, token))
-        await authorizer.storedCredentials.store(endpoint, { issuer, resource, refusesDpop }, token)
-      }
-      return { endpoint, token, store }
-    },
+  constructor(options: OAuthOptions) {
+    const { redirect, ...personOptions } = options
+    const deps = resolveAuthorizerDeps(options)
+    const { records, now, openLogins } = deps
+    this.#flow = { identity: options.client, redirect, records, now, openLogins }
+    this.authorizer = createPersonAuthorizer(personOptions, createCodeFlow(this.#flow), deps)
+  }
+
+  get records(): Deps['records'] {
+    return this.#flow.records
+  }
+
+  /** The login at an endpoint that is open in a browser. */
+  pendingLogin(endpoint: URL): AuthError | undefined {
+    return this.#flow.openLogins.get(withoutFragment(endpoint).href)
+  }
+
+  /** Calls `listener` when a login at an endpoint opens and ends. The returned function removes it. */
+  onLoginChange(endpoint: URL, listener: (pendingLogin: AuthError | undefined) => void): () => void {
+    return this.#flow.openLogins.watch(withoutFragment(endpoint).href, listener)
+  }
+
+  /** Checks the response to a login, and exchanges its code for a token. Stores no token. */
+  async finishLogin(answerUrl: URL): Promise<FinishedLogin> {
+    const { records } = this.#flow
+    const { storedCredentials, resolveServerContext } = this.authorizer
+    const answeredLogin = await takePendingLogin(this.#flow, answerUrl)
+    const { issuer, resource } = answeredLogin
+    const endpoint = new URL(answeredLogin.endpoint)
+    const refusesDpop = (await storedCredentials.loadEndpoint(endpoint))?.refusesDpop === true
+    const resolvedContext = await resolveServerContext(issuer, endpoint, new AbortController().signal)
+    const serverContext = withoutRefusedDpop(resolvedContext, refusesDpop, endpoint)
+    const token = await finishLogin(this.#flow, serverContext, answeredLogin)
+    const key = records.tokens.toKey(issuer, resource)
+    const store = async (): Promise<void> => {
+      await withLock(records.store, key, () => records.tokens.write(key, token))
+      await storedCredentials.store(endpoint, { issuer, resource, refusesDpop }, token)
+    }
+    return { endpoint, token, store }
   }
 }

@@ -215,7 +215,7 @@ async function exchangeLogin(
   const client = toAuthenticatedClient(login.client, server)
   const params = validateAuthResponse(server, client.client, login)
   const sentResource = sendsResource ? resource : undefined
-  return exchangeCode(serverContext, { ...client, params, redirectUri, verifier, resource: sentResource })
+  return exchangeCode(serverContext, client, { params, redirectUri, verifier, resource: sentResource })
 }
 
 /** The library refuses a response with a token, which the code flow never asks for. */

@@ -2,7 +2,7 @@ import { checkArgument, type OptionTable, resolveOptions } from '@x/core'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError } from './auth-error.ts'
 import type { AuthServerSettings, GivenResource } from './authorize.ts'
-import { createAuthorizer, type AuthorizerOptions, resolveAuthorizerDeps } from './authorizer.ts'
+import { Authorizer, type AuthorizerOptions, resolveAuthorizerDeps } from './authorizer.ts'
 import { matchesBinding } from './dpop-binding.ts'
 import { withoutFragment } from './safe-url.ts'
 import {
@@ -160,7 +160,7 @@ export function createMachineAuth(
   const { issuer, alias, resource, endpoints, metadata } = options
   const deps = resolveAuthorizerDeps(options)
   const { clientId } = grant
-  const authorizer = createAuthorizer({
+  const authorizer = new Authorizer({
     ...deps,
     settingsByIssuer: new Map([[issuer, { alias, resource, endpoints }]]),
     preferredIssuers: [],
@@ -179,8 +179,8 @@ export function createMachineAuth(
   const { extension } = grant
   return {
     capabilities: { extensions: extension === undefined ? {} : { [extension]: {} } },
-    headers: authorizer.headers,
-    onResponse: authorizer.onResponse,
+    headers: (target) => authorizer.headers(target),
+    onResponse: (head, target) => authorizer.onResponse(head, target),
     login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(withoutFragment(url), signal),
   }
 }

@@ -1,8 +1,9 @@
 import { checkArgument, type OptionTable, resolveOptions } from '@x/core'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError, isAuthError } from './auth-error.ts'
+import type { Authorizer } from './authorizer.ts'
 import { checkClientIdentity, type ClientIdentity, findClientOf, isUnknownClient } from './client-identity.ts'
-import { type CodeAuthorizer, createCodeAuthorizer, type OAuthOptions } from './code-authorizer.ts'
+import { CodeAuthorizer, type OAuthOptions } from './code-authorizer.ts'
 import { forgetPendingLogins } from './pending-logins.ts'
 import { withoutFragment } from './safe-url.ts'
 import { toAuthenticatedClient, revokeToken } from './server-requests.ts'
@@ -52,27 +53,27 @@ export function oauth(options: OAuthOptions): OAuth {
   resolveOptions(options, oauthOptionTable, 'oauth')
   checkArgument(options, { where: 'oauth', takes: 'an object with client', needs: ['client'] })
   checkClientIdentity(options.client)
-  const authorizer = createCodeAuthorizer(options)
+  const codeAuthorizer = new CodeAuthorizer(options)
+  const { authorizer } = codeAuthorizer
   return {
-    headers: authorizer.headers,
-    onResponse: authorizer.onResponse,
-    onLoginChange: authorizer.onLoginChange,
-    pendingLogin: (url) => authorizer.pendingLogin(new URL(url)),
+    headers: (target) => authorizer.headers(target),
+    onResponse: (head, target) => authorizer.onResponse(head, target),
+    onLoginChange: (endpoint, listener) => codeAuthorizer.onLoginChange(endpoint, listener),
+    pendingLogin: (url) => codeAuthorizer.pendingLogin(new URL(url)),
     login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(withoutFragment(url), signal),
-    logout: (url) => logout(authorizer, withoutFragment(url), options.client),
+    logout: (url) => logout(codeAuthorizer, withoutFragment(url), options.client),
     finishLogin: async (answerUrl) => {
-      const { endpoint, store } = await authorizer.finishLogin(new URL(answerUrl))
+      const { endpoint, store } = await codeAuthorizer.finishLogin(new URL(answerUrl))
       await store()
       return { url: endpoint.href }
     },
   }
 }
 
-async function logout(authorizer: CodeAuthorizer, endpoint: URL, identity: ClientIdentity): Promise<void> {
-  const { records, storedCredentials } = authorizer
+async function logout({ records, authorizer }: CodeAuthorizer, endpoint: URL, identity: ClientIdentity): Promise<void> {
   authorizer.endLogin(endpoint)
   const begunIssuer = await forgetPendingLogins(records, endpoint)
-  const credential = await storedCredentials.forget(endpoint)
+  const credential = await authorizer.storedCredentials.forget(endpoint)
   const issuer = credential?.endpoint.issuer ?? begunIssuer
   // If its registration made the login fail, there is no token, and the person has no other way out than this.
   if (issuer !== undefined) await records.clients.remove(records.clients.toKey(issuer))
@@ -80,12 +81,12 @@ async function logout(authorizer: CodeAuthorizer, endpoint: URL, identity: Clien
 }
 
 async function revokeTokens(
-  authorizer: CodeAuthorizer,
+  { resolveServerContext }: Authorizer,
   { token, endpoint: { issuer } }: StoredCredential,
   { endpoint, identity }: { readonly endpoint: URL; readonly identity: ClientIdentity },
 ): Promise<void> {
   try {
-    const serverContext = await authorizer.resolveServerContext(issuer, endpoint, new AbortController().signal)
+    const serverContext = await resolveServerContext(issuer, endpoint, new AbortController().signal)
     const client = findClientOf(serverContext, identity, token)
     if (serverContext.server.revocation_endpoint === undefined || client === undefined) return
     const revoke = (value: string, hint: 'refresh_token' | 'access_token'): Promise<void> =>

@@ -75,97 +75,95 @@ export interface BegunLogins {
   readonly states: readonly string[]
 }
 
-/** `name` begins its keys; `parse` returns undefined for an invalid record. */
-interface RecordKind<T> {
-  readonly name: string
-  parse(fields: JsonObject): T | undefined
-}
-
 const isNonEmptyText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 const readOptionalText = (value: unknown): string | undefined => (isNonEmptyText(value) ? value : undefined)
 const toOptionalClient = (value: unknown): StoredClient | undefined =>
-  isJsonObject(value) ? clientRecordKind.parse(value) : undefined
+  isJsonObject(value) ? parseClient(value) : undefined
 const toOptionalTime = (value: unknown): number | undefined => (Number.isFinite(value) ? Number(value) : undefined)
 
-const tokenRecordKind: RecordKind<StoredToken> = {
-  name: 'token',
-  parse: ({ access, refresh, renewAt, requested, clientId, client, thumbprint }) =>
-    isNonEmptyText(access) && isNonEmptyText(clientId)
-      ? {
-          access,
-          clientId,
-          client: toOptionalClient(client),
-          refresh: readOptionalText(refresh),
-          renewAt: toOptionalTime(renewAt),
-          requested: stringsOf(requested) ?? [],
-          thumbprint: readOptionalText(thumbprint),
-        }
-      : undefined,
+function parseToken(fields: JsonObject): StoredToken | undefined {
+  const { access, refresh, renewAt, requested, clientId, client, thumbprint } = fields
+  if (!isNonEmptyText(access) || !isNonEmptyText(clientId)) return undefined
+  return {
+    access,
+    clientId,
+    client: toOptionalClient(client),
+    refresh: readOptionalText(refresh),
+    renewAt: toOptionalTime(renewAt),
+    requested: stringsOf(requested) ?? [],
+    thumbprint: readOptionalText(thumbprint),
+  }
 }
 
-const keyRecordKind: RecordKind<StoredKey> = {
-  name: 'key',
-  parse: ({ x, y, d }) => (isNonEmptyText(x) && isNonEmptyText(y) && isNonEmptyText(d) ? { x, y, d } : undefined),
+function parseKey({ x, y, d }: JsonObject): StoredKey | undefined {
+  return isNonEmptyText(x) && isNonEmptyText(y) && isNonEmptyText(d) ? { x, y, d } : undefined
 }
 
-const endpointRecordKind: RecordKind<StoredEndpoint> = {
-  name: 'endpoint',
-  parse: ({ issuer, resource, requested, refusesDpop }) =>
-    isNonEmptyText(issuer) && isNonEmptyText(resource)
-      ? { issuer, resource, requested: stringsOf(requested) ?? [], refusesDpop: refusesDpop === true }
-      : undefined,
+function parseEndpoint({ issuer, resource, requested, refusesDpop }: JsonObject): StoredEndpoint | undefined {
+  if (!isNonEmptyText(issuer) || !isNonEmptyText(resource)) return undefined
+  return { issuer, resource, requested: stringsOf(requested) ?? [], refusesDpop: refusesDpop === true }
 }
 
-const clientRecordKind: RecordKind<StoredClient> = {
-  name: 'client',
-  parse: ({ id, secret, expiresAt, method, redirectUris, replaceAt }) =>
-    isNonEmptyText(id)
-      ? {
-          id,
-          secret: readOptionalText(secret),
-          expiresAt: toOptionalTime(expiresAt),
-          method: readOptionalText(method),
-          redirectUris: stringsOf(redirectUris) ?? [],
-          replaceAt: toOptionalTime(replaceAt),
-        }
-      : undefined,
+function parseClient({ id, secret, expiresAt, method, redirectUris, replaceAt }: JsonObject): StoredClient | undefined {
+  if (!isNonEmptyText(id)) return undefined
+  return {
+    id,
+    secret: readOptionalText(secret),
+    expiresAt: toOptionalTime(expiresAt),
+    method: readOptionalText(method),
+    redirectUris: stringsOf(redirectUris) ?? [],
+    replaceAt: toOptionalTime(replaceAt),
+  }
 }
 
-const pendingLoginRecordKind: RecordKind<PendingLogin> = {
-  name: 'flow',
-  parse: ({ endpoint, issuer, resource, requested, verifier, redirectUri, client, expiresAt }) => {
-    const parsedClient = toOptionalClient(client)
-    return isNonEmptyText(endpoint) &&
-      isNonEmptyText(issuer) &&
-      isNonEmptyText(resource) &&
-      isNonEmptyText(verifier) &&
-      isNonEmptyText(redirectUri) &&
-      typeof expiresAt === 'number' &&
-      parsedClient !== undefined
-      ? {
-          endpoint,
-          issuer,
-          resource,
-          requested: stringsOf(requested) ?? [],
-          verifier,
-          redirectUri,
-          client: parsedClient,
-          expiresAt,
-        }
-      : undefined
-  },
+function parsePendingLogin(fields: JsonObject): PendingLogin | undefined {
+  const { endpoint, issuer, resource, requested, verifier, redirectUri, expiresAt } = fields
+  const client = toOptionalClient(fields['client'])
+  return isNonEmptyText(endpoint) &&
+    isNonEmptyText(issuer) &&
+    isNonEmptyText(resource) &&
+    isNonEmptyText(verifier) &&
+    isNonEmptyText(redirectUri) &&
+    typeof expiresAt === 'number' &&
+    client !== undefined
+    ? { endpoint, issuer, resource, requested: stringsOf(requested) ?? [], verifier, redirectUri, client, expiresAt }
+    : undefined
 }
 
-const begunLoginsRecordKind: RecordKind<BegunLogins> = {
-  name: 'logins',
-  parse: ({ issuer, states }) => (isNonEmptyText(issuer) ? { issuer, states: stringsOf(states) ?? [] } : undefined),
+function parseBegunLogins({ issuer, states }: JsonObject): BegunLogins | undefined {
+  return isNonEmptyText(issuer) ? { issuer, states: stringsOf(states) ?? [] } : undefined
 }
 
-export interface RecordStore<T> {
-  readonly toKey: (...keyParts: string[]) => string
-  read(key: string): Promise<T | undefined>
-  write(key: string, value: T): Promise<void>
-  remove(key: string): Promise<void>
+/** Records of one kind. An unreadable record counts as absent, so its user has to log in again. */
+export class RecordStore<T> {
+  readonly #store: AuthStore
+  readonly #name: string
+  readonly #parse: (fields: JsonObject) => T | undefined
+
+  /** `name` begins the keys. */
+  constructor(store: AuthStore, name: string, parse: (fields: JsonObject) => T | undefined) {
+    this.#store = store
+    this.#name = name
+    this.#parse = parse
+  }
+
+  /** Each part is encoded, so that none can contain the separator. */
+  toKey(...keyParts: string[]): string {
+    return [this.#name, ...keyParts.map(encodeURIComponent)].join(' ')
+  }
+
+  async read(key: string): Promise<T | undefined> {
+    const fields = parseJsonObject((await this.#store.get(key)) ?? '')
+    return fields && this.#parse(fields)
+  }
+
+  write(key: string, value: T): Promise<void> {
+    return this.#store.set(key, JSON.stringify(value))
+  }
+
+  remove(key: string): Promise<void> {
+    return this.#store.delete(key)
+  }
 }
 
 /** A store's records, by kind. */
@@ -179,25 +177,14 @@ export interface AuthRecords {
   readonly keys: RecordStore<StoredKey>
 }
 
-/** An unreadable record counts as absent, so its user has to log in again. */
 export function openRecords(store: AuthStore): AuthRecords {
-  const createRecordStore = <T>({ name, parse }: RecordKind<T>): RecordStore<T> => ({
-    // Each part is encoded, so that none can contain the separator.
-    toKey: (...keyParts) => [name, ...keyParts.map(encodeURIComponent)].join(' '),
-    read: async (key) => {
-      const fields = parseJsonObject((await store.get(key)) ?? '')
-      return fields === undefined ? undefined : parse(fields)
-    },
-    write: (key, value) => store.set(key, JSON.stringify(value)),
-    remove: (key) => store.delete(key),
-  })
   return {
     store,
-    tokens: createRecordStore(tokenRecordKind),
-    endpoints: createRecordStore(endpointRecordKind),
-    clients: createRecordStore(clientRecordKind),
-    pendingLogins: createRecordStore(pendingLoginRecordKind),
-    begunLogins: createRecordStore(begunLoginsRecordKind),
-    keys: createRecordStore(keyRecordKind),
+    tokens: new RecordStore(store, 'token', parseToken),
+    endpoints: new RecordStore(store, 'endpoint', parseEndpoint),
+    clients: new RecordStore(store, 'client', parseClient),
+    pendingLogins: new RecordStore(store, 'flow', parsePendingLogin),
+    begunLogins: new RecordStore(store, 'logins', parseBegunLogins),
+    keys: new RecordStore(store, 'key', parseKey),
   }
 }

@@ -9,7 +9,7 @@ import {
   type AuthenticatedClient,
   type AuthServerContext,
 } from './server-requests.ts'
-import type { StoredToken } from './stored.ts'
+import type { PendingLogin, StoredToken } from './stored.ts'
 import { createUnusableError, readTokenResponse, type TokenResponse } from './token-response.ts'
 
 /** What a token endpoint has granted. */
@@ -31,18 +31,23 @@ function computeRenewalTime({ expiresInMs: lifetimeMs }: TokenGrant, now: number
   return now + Math.max(lifetimeMs - refreshBeforeExpiryMs, lifetimeMs / 2)
 }
 
-export interface CodeExchange extends AuthenticatedClient {
-  /** Parameters of the authorization response, whose state and issuer have been checked. */
-  readonly params: URLSearchParams
-  readonly redirectUri: string
-  readonly verifier: string
-  readonly resource: string | undefined
-}
-
-/** RFC 6749, section 4.1.3. */
-export function exchangeCode(serverContext: AuthServerContext, codeExchange: CodeExchange): Promise<TokenGrant> {
+/**
+ * RFC 6749, section 4.1.3. `params` are those of the authorization response, whose state and issuer have been checked.
+ */
+export function exchangeCode(
+  serverContext: AuthServerContext,
+  { client, auth }: AuthenticatedClient,
+  {
+    params,
+    redirectUri,
+    verifier,
+    resource,
+  }: Pick<PendingLogin, 'redirectUri' | 'verifier'> & {
+    readonly params: URLSearchParams
+    readonly resource: string | undefined
+  },
+): Promise<TokenGrant> {
   const { server } = serverContext
-  const { client, auth, params, redirectUri, verifier, resource } = codeExchange
   const options = {
     ...createRequestOptions(serverContext, sendWithProof),
     additionalParameters: createResourceFields(resource),
@@ -68,17 +73,11 @@ export function requestRefreshGrant(
   )
 }
 
-/** A grant that needs no login of a person. */
-export interface DirectGrant {
-  readonly grantType: string
-  readonly fields: Readonly<Record<string, string>>
-}
-
-/** Any other grant type (RFC 6749, sections 4.4 and 4.5). */
+/** Any other grant type (RFC 6749, sections 4.4 and 4.5), which needs no login of a person. */
 export function requestGrant(
   serverContext: AuthServerContext,
   client: AuthenticatedClient,
-  grant: DirectGrant,
+  grant: { readonly grantType: string; readonly fields: Readonly<Record<string, string>> },
 ): Promise<TokenGrant> {
   return runGrantRequest(serverContext, () => sendGrantRequest(serverContext, client, grant))
 }
@@ -86,7 +85,7 @@ export function requestGrant(
 function sendGrantRequest(
   serverContext: AuthServerContext,
   { client, auth }: AuthenticatedClient,
-  { grantType, fields }: DirectGrant,
+  { grantType, fields }: Parameters<typeof requestGrant>[2],
 ): Promise<Response> {
   const options = createRequestOptions(serverContext, sendWithProof)
   return oauth.genericTokenEndpointRequest(serverContext.server, client, auth, grantType, fields, options)

@@ -2,11 +2,11 @@ import { isThisMachine } from '@x/core'
 import type { HttpAuthorizer, Principal } from '@x/exchange'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { AuthError, isAuthError } from '../client/auth-error.ts'
+import type { Authorizer } from '../client/authorizer.ts'
 import { CallerCache } from '../client/caller-cache.ts'
 import type { ClientIdentity, ClientRegistration } from '../client/client-identity.ts'
 import {
-  type CodeAuthorizer,
-  createCodeAuthorizer,
+  CodeAuthorizer,
   createPersonAuthorizer,
   type FinishedLogin,
   type PersonAuthorizerOptions,
@@ -81,8 +81,13 @@ export class LoginFlow {
     })
     if ((await authorizer.storedCredentials.load(endpoint)) === undefined)
       return { loginUrl: (await tickets.createLink({ user, endpoint: endpoint.href, scopes: undefined })).href }
-    const { headers, onResponse } = authorizer
-    return this.#authorizers.get(key) ?? this.#authorizers.set(key, { headers, onResponse })
+    return (
+      this.#authorizers.get(key) ??
+      this.#authorizers.set(key, {
+        headers: (target) => authorizer.headers(target),
+        onResponse: (head, target) => authorizer.onResponse(head, target),
+      })
+    )
   }
 
   /**
@@ -91,7 +96,7 @@ export class LoginFlow {
    */
   async begin(login: BegunLogin): Promise<Visit | undefined> {
     let visit: Visit | undefined
-    const authorizer = await this.#createAuthorizer(login, (started) => (visit = started))
+    const { authorizer } = await this.#createAuthorizer(login, (started) => (visit = started))
     const isVerification = login.stage === 'verify'
     const options = {
       scopes: isVerification ? undefined : login.scopes,
@@ -141,7 +146,7 @@ export class LoginFlow {
   async #createAuthorizer(login: BegunLogin, onVisit: (visit: Visit) => void): Promise<CodeAuthorizer> {
     const { ownClient, issuers, fetch, now, storeOf } = this.#options
     const isVerification = login.stage === 'verify'
-    return createCodeAuthorizer({
+    return new CodeAuthorizer({
       client: isVerification ? ownClient : this.#requireClient(login.endpoint),
       fetch: isVerification ? this.#createOwnFetch(login.user) : fetch,
       issuers,
@@ -179,7 +184,7 @@ export class LoginFlow {
   }
 
   async #hasAllScopes(
-    { storedCredentials }: Pick<CodeAuthorizer, 'storedCredentials'>,
+    { storedCredentials }: Authorizer,
     { endpoint, requiredScopes }: { readonly endpoint: URL; readonly requiredScopes: readonly string[] },
   ): Promise<boolean> {
     const stored = await storedCredentials.load(endpoint)

@@ -4,12 +4,6 @@ import type { AuthStore } from '../client/store.ts'
 import { sha256 } from '../digest.ts'
 import { ticketTtlMs } from './login-tickets.ts'
 
-export interface LoginStoreOptions {
-  readonly store: StateStore
-  /** Seals the records. */
-  readonly codec: StateCodec
-}
-
 const dayMs = 24 * 3_600_000
 // limit: stored token | ms | a token of a user at a gateway without renewal | the user must log in again
 const tokenTtlMs = 30 * dayMs
@@ -28,9 +22,12 @@ const sharedOwner = 'clients'
 /**
  * Shows of a shared store the records of one user. Each record is sealed, and opens only under its own key and for its
  * own user; it counts against the user's quota in the store. All users share the registrations of the gateway as a
- * client, which are sealed too.
+ * client, which `codec` seals too.
  */
-export async function createLoginStore(options: LoginStoreOptions, user: string): Promise<AuthStore> {
+export async function createLoginStore(
+  options: { readonly store: StateStore; readonly codec: StateCodec },
+  user: string,
+): Promise<AuthStore> {
   const [own, shared] = await Promise.all([createOwnedStore(options, user), createOwnedStore(options, sharedOwner)])
   const storeOf = (key: string): OwnedStore => (key.startsWith('client ') ? shared : own)
   return {
@@ -47,7 +44,10 @@ function ttlOf(key: string): number {
   return key.startsWith('client ') ? clientTtlMs : tokenTtlMs
 }
 
-async function createOwnedStore({ store, codec }: LoginStoreOptions, user: string): Promise<OwnedStore> {
+async function createOwnedStore(
+  { store, codec }: Parameters<typeof createLoginStore>[0],
+  user: string,
+): Promise<OwnedStore> {
   const owner = `login:${await sha256(user)}`
   return new OwnedStore(storeOfOwner(store, owner), codec, owner)
 }

@@ -43,7 +43,9 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
         // Some servers compare redirect URIs exactly. Others accept any port if the registered URI has none (RFC 8252).
         registeredUris: ports.length > 0 ? ports.map(toUri) : [`http://${loopbackAddress}${path}`, toUri(port)],
         visit: async (url, state) => {
-          const redirectUrlPromise = waitForRedirect(server, { port, path, state, signal })
+          const redirectUrlPromise = waitForRedirect(server, signal, (request) =>
+            parseLoginRedirect(request, { port, path, state }),
+          )
           const shownPromise = (async () => showLoginUrl(url, addedScopes))()
           // Without a browser, the person still has the printed URL.
           const openedPromise = (async () => open(url))().catch(() => undefined)
@@ -90,22 +92,20 @@ function listenOnPort(server: Server, port: number): Promise<number> {
   })
 }
 
-interface ExpectedRedirect {
-  readonly port: number
-  readonly path: string
-  readonly state: string
-  readonly signal: AbortSignal
-}
-
-function waitForRedirect(server: Server, expectedRedirect: ExpectedRedirect): Promise<URL> {
+/** `parseRedirect` returns undefined for other requests, such as that of a browser for an icon. */
+function waitForRedirect(
+  server: Server,
+  signal: AbortSignal,
+  parseRedirect: (request: IncomingMessage) => URL | undefined,
+): Promise<URL> {
   return new Promise((resolve, reject) => {
-    const rejectOnAbort = (): void => reject(expectedRedirect.signal.reason)
-    if (expectedRedirect.signal.aborted) return rejectOnAbort()
-    expectedRedirect.signal.addEventListener('abort', rejectOnAbort, { once: true })
+    const rejectOnAbort = (): void => reject(signal.reason)
+    if (signal.aborted) return rejectOnAbort()
+    signal.addEventListener('abort', rejectOnAbort, { once: true })
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      const url = parseLoginRedirect(request, expectedRedirect)
+      const url = parseRedirect(request)
       if (url === undefined) return sendPage(response, 404, 'There is nothing here.')
-      expectedRedirect.signal.removeEventListener('abort', rejectOnAbort)
+      signal.removeEventListener('abort', rejectOnAbort)
       sendPage(response, 200, 'The response has arrived. You can close this page and return to the program.')
       // Finishing the login closes this server, so the response goes out first.
       response.once('close', () => resolve(url))
@@ -115,14 +115,13 @@ function waitForRedirect(server: Server, expectedRedirect: ExpectedRedirect): Pr
 
 function parseLoginRedirect(
   { method, headers, url = '' }: IncomingMessage,
-  expectedRedirect: ExpectedRedirect,
+  { port, path, state }: { readonly port: number; readonly path: string; readonly state: string },
 ): URL | undefined {
-  const host = `${loopbackAddress}:${expectedRedirect.port}`
+  const host = `${loopbackAddress}:${port}`
   if (method !== 'GET' || headers.host !== host || !url.startsWith('/')) return undefined
   const redirectUrl = new URL(`http://${host}${url}`)
-  const isExpectedRedirect =
-    redirectUrl.pathname === expectedRedirect.path && redirectUrl.searchParams.get('state') === expectedRedirect.state
-  return isExpectedRedirect ? redirectUrl : undefined
+  const isExpected = redirectUrl.pathname === path && redirectUrl.searchParams.get('state') === state
+  return isExpected ? redirectUrl : undefined
 }
 
 function sendPage(response: ServerResponse, status: number, text: string): void {

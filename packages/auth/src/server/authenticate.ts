@@ -133,13 +133,8 @@ async function identifyCaller(
   }
 }
 
-interface HashedToken {
-  readonly token: string
-  readonly digest: string
-}
-
 function getOrVerifyToken(
-  hashedToken: HashedToken,
+  hashedToken: Parameters<typeof verifyToken>[0],
   context: AuthenticationContext,
   state: AuthenticationState,
 ): VerifiedToken | Promise<VerifiedToken> {
@@ -154,7 +149,7 @@ function getOrVerifyToken(
 }
 
 async function verifyToken(
-  { token, digest }: HashedToken,
+  { token, digest }: { readonly token: string; readonly digest: string },
   context: AuthenticationContext,
   state: AuthenticationState,
 ): Promise<VerifiedToken> {
@@ -231,44 +226,40 @@ function hasScopes({ scopes = [] }: Principal, neededScopes: Scopes): boolean {
   return neededScopes.every((scope) => scopes.includes(scope))
 }
 
-/** Results of checks, by the digest of their token. */
-export interface TokenCache<T> {
-  get(digest: string, now: number): T | undefined
-  set(digest: string, value: T, expiresAt: number): void
-}
-
-interface CachedEntry<T> {
-  readonly value: T
-  readonly validUntil: number
-}
+type CachedEntries<T> = Map<string, { readonly value: T; readonly validUntil: number }>
 
 /**
- * Holds at most `maxEntries` entries, in two halves. Reading an entry moves it to the current half, and a full current
- * half replaces the previous one. So entries in use stay, and reading one costs one or two lookups in a map.
+ * Results of checks, by the digest of their token. Holds at most `maxEntries` entries, in two halves. Reading an entry
+ * moves it to the current half, and a full current half replaces the previous one. So entries in use stay, and reading
+ * one costs one or two lookups in a map.
  */
-export function createTokenCache<T>(maxEntries: number): TokenCache<T> {
-  let currentEntries = new Map<string, CachedEntry<T>>()
-  let previousEntries = new Map<string, CachedEntry<T>>()
-  const addEntry = (digest: string, entry: CachedEntry<T>): void => {
-    if (currentEntries.size >= maxEntries / 2) {
-      previousEntries = currentEntries
-      currentEntries = new Map()
-    }
-    currentEntries.set(digest, entry)
+export class TokenCache<T> {
+  readonly #maxEntries: number
+  #currentEntries: CachedEntries<T> = new Map()
+  #previousEntries: CachedEntries<T> = new Map()
+
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries
   }
-  return {
-    get(digest, now) {
-      const recentEntry = currentEntries.get(digest)
-      const entry = recentEntry ?? previousEntries.get(digest)
-      if (entry === undefined) return undefined
-      if (entry.validUntil <= now) {
-        currentEntries.delete(digest)
-        previousEntries.delete(digest)
-        return undefined
-      }
-      if (recentEntry === undefined) addEntry(digest, entry)
-      return entry.value
-    },
-    set: (digest, value, expiresAt) => addEntry(digest, { value, validUntil: expiresAt }),
+
+  get(digest: string, now: number): T | undefined {
+    const recentEntry = this.#currentEntries.get(digest)
+    const entry = recentEntry ?? this.#previousEntries.get(digest)
+    if (entry === undefined) return undefined
+    if (entry.validUntil <= now) {
+      this.#currentEntries.delete(digest)
+      this.#previousEntries.delete(digest)
+      return undefined
+    }
+    if (recentEntry === undefined) this.set(digest, entry.value, entry.validUntil)
+    return entry.value
+  }
+
+  set(digest: string, value: T, validUntil: number): void {
+    if (this.#currentEntries.size >= this.#maxEntries / 2) {
+      this.#previousEntries = this.#currentEntries
+      this.#currentEntries = new Map()
+    }
+    this.#currentEntries.set(digest, { value, validUntil })
   }
 }

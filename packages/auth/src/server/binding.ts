@@ -1,7 +1,7 @@
 import { type Ledger, requireSync } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { AccessToken, HttpRequestHead } from './credentials.ts'
-import type { ProofVerifier } from './dpop.ts'
+import type { createProofVerifier } from './dpop.ts'
 import { sha256 } from '../digest.ts'
 import { TokenError } from './token-error.ts'
 
@@ -18,7 +18,7 @@ export type CertificateOf = (request: HttpRequestHead) => Uint8Array | undefined
 
 export interface BindingOptions {
   /** Undefined if tokens that need a proof are not accepted. */
-  readonly proofVerifier: ProofVerifier | undefined
+  readonly verifyProof: ReturnType<typeof createProofVerifier> | undefined
   readonly isProofRequired: boolean
   readonly certificateOf: CertificateOf | undefined
 }
@@ -54,7 +54,7 @@ export async function verifyBinding(
   { token, scheme }: AccessToken,
   binding: TokenBinding | undefined,
   { request, ledger }: { readonly request: HttpRequestHead; readonly ledger: Ledger },
-  { proofVerifier, isProofRequired, certificateOf }: BindingOptions,
+  { verifyProof, isProofRequired, certificateOf }: BindingOptions,
 ): Promise<string | undefined> {
   const { jkt, certificateThumbprint } = binding ?? {}
   // RFC 9449, section 7.1: a token that is bound to a key needs the scheme DPoP, and any other token the scheme Bearer.
@@ -64,9 +64,9 @@ export async function verifyBinding(
   if (certificateThumbprint !== undefined)
     await checkCertificate(certificateThumbprint, requireSync('certificateOf', certificateOf?.(request)))
   if (jkt === undefined) return undefined
-  if (proofVerifier === undefined)
+  if (verifyProof === undefined)
     throw new TokenError('wrong_scheme', 'Tokens with a proof are not accepted: see the option dpop')
-  return proofVerifier.verify({ request, token, jkt, ledger })
+  return verifyProof({ request, token, jkt, ledger })
 }
 
 async function checkCertificate(expectedDigest: string, sentCertificate: Uint8Array | undefined): Promise<void> {

@@ -46,11 +46,6 @@ export interface ProofContext {
   readonly ledger: Ledger
 }
 
-export interface ProofVerifier {
-  /** Resolves with a nonce if the client must make a new proof that contains it. Rejects with a {@link TokenError}. */
-  verify(context: ProofContext): Promise<string | undefined>
-}
-
 export interface ProofSettings extends DpopOptions {
   readonly resource: string
   readonly now: () => number
@@ -64,25 +59,26 @@ const proofWindowMs = 60_000
 const nonceTtlMs = 300_000
 const maxProofLength = 8192
 
-/** RFC 9449, section 4.3. */
-export function createProofVerifier(settings: ProofSettings): ProofVerifier {
+/**
+ * RFC 9449, section 4.3. The function resolves with a nonce if the client must make a new proof that contains it, and
+ * rejects with a {@link TokenError}.
+ */
+export function createProofVerifier(settings: ProofSettings): (context: ProofContext) => Promise<string | undefined> {
   const recordProof = createProofRecorder(settings.now)
-  return {
-    async verify(context) {
-      const proof = readProof(context.request)
-      const claims = await verifyProof(proof, context.jkt)
-      await checkProofClaims(claims, context, settings)
-      const nonce = await renewNonce(claims['nonce'], settings)
-      if (nonce !== undefined) return nonce
-      // Recorded after all checks, so that an invalid proof adds nothing to the store.
-      const key = `dpop:${await sha256(`${context.jkt} ${String(claims.jti)}`)}`
-      const isNew =
-        settings.usedProofs === undefined
-          ? recordProof(key, context)
-          : await settings.usedProofs.add(key, '1', 2 * proofWindowMs)
-      if (!isNew) throw createInvalidProofError('The proof was used before')
-      return undefined
-    },
+  return async (context) => {
+    const proof = readProof(context.request)
+    const claims = await verifyProof(proof, context.jkt)
+    await checkProofClaims(claims, context, settings)
+    const nonce = await renewNonce(claims['nonce'], settings)
+    if (nonce !== undefined) return nonce
+    // Recorded after all checks, so that an invalid proof adds nothing to the store.
+    const key = `dpop:${await sha256(`${context.jkt} ${String(claims.jti)}`)}`
+    const isNew =
+      settings.usedProofs === undefined
+        ? recordProof(key, context)
+        : await settings.usedProofs.add(key, '1', 2 * proofWindowMs)
+    if (!isNew) throw createInvalidProofError('The proof was used before')
+    return undefined
   }
 }
 

@@ -6,7 +6,7 @@ import type { FetchFunction } from '../bounded-fetch.ts'
 import { parseSecureUrl } from '../oauth-urls.ts'
 import { createIssuerFetch } from './issuer-requests.ts'
 import { createIntrospection, type IntrospectionOptions } from './introspect.ts'
-import { createIssuerKeys } from './issuer-keys.ts'
+import { IssuerKeys } from './issuer-keys.ts'
 import { TokenError } from './token-error.ts'
 import { asymmetricAlgorithms, verifyJwt } from './verify-jwt.ts'
 
@@ -38,13 +38,6 @@ export interface Issuer {
   ready(): Promise<void>
 }
 
-export interface Issuers {
-  /** Goes by the unverified claim `iss`. Throws a {@link TokenError} if no accepted issuer fits. */
-  resolve(token: string): Issuer
-  /** Resolves when one issuer is ready. Otherwise rejects with the error of one. */
-  ready(): Promise<void>
-}
-
 export interface SharedIssuerSettings {
   readonly resource: string
   readonly clockToleranceMs: number
@@ -57,52 +50,44 @@ export interface SharedIssuerSettings {
 // limit: introspection | ms | the age of an answer | the issuer is asked again
 const introspectionCacheMs = 30_000
 
-/**
- * Creates the issuers from their options.
- *
- * @throws TypeError for invalid issuers.
- */
-export function createIssuers(
-  issuerEntries: readonly (string | IssuerOptions)[],
-  settings: SharedIssuerSettings,
-): Issuers {
-  const issuerOptionsList = issuerEntries.map((entry) => (typeof entry === 'string' ? { issuer: entry } : entry))
-  if (issuerOptionsList.length === 0)
-    throw new TypeError('issuers is empty: give the identifier of an authorization server')
-  const introspectingIssuers = issuerOptionsList.filter(({ introspection }) => introspection !== undefined)
-  if (introspectingIssuers.length > 1)
-    throw new TypeError('Two issuers have introspection: an opaque token does not name its issuer, so give it to one')
-  const issuers = new Map(issuerOptionsList.map((options) => [options.issuer, compileIssuer(options, settings)]))
-  if (issuers.size < issuerOptionsList.length) throw new TypeError('issuers has the same issuer twice')
-  const opaqueTokenIssuer = issuers.get(introspectingIssuers[0]?.issuer ?? '')
-  let isReady = false
-  return {
-    resolve: (token) => findIssuer(token, issuers, opaqueTokenIssuer),
-    ready: async () => {
-      // Once it has succeeded, the check always does: cached keys are used for a day, so a later outage of the issuer
-      // must not make the server unready.
-      if (isReady) return
-      const readiness = await Promise.allSettled([...issuers.values()].map((issuer) => issuer.ready()))
-      isReady = readiness.some(({ status }) => status === 'fulfilled')
-      const [first] = readiness
-      if (!isReady && first?.status === 'rejected') throw first.reason
-    },
-  }
-}
+export class Issuers {
+  readonly #issuers: ReadonlyMap<string, Issuer>
+  readonly #opaqueTokenIssuer: Issuer | undefined
+  #isReady = false
 
-function findIssuer(
-  token: string,
-  issuers: ReadonlyMap<string, Issuer>,
-  opaqueTokenIssuer: Issuer | undefined,
-): Issuer {
-  const iss = readClaimedIssuer(token)
-  if (iss === undefined) {
-    if (opaqueTokenIssuer !== undefined) return opaqueTokenIssuer
-    throw new TokenError('malformed', 'The token is not a JWT with an issuer, and no issuer has introspection')
+  /** Throws a `TypeError` for invalid issuers. */
+  constructor(issuerEntries: readonly (string | IssuerOptions)[], settings: SharedIssuerSettings) {
+    const issuerOptionsList = issuerEntries.map((entry) => (typeof entry === 'string' ? { issuer: entry } : entry))
+    if (issuerOptionsList.length === 0)
+      throw new TypeError('issuers is empty: give the identifier of an authorization server')
+    const introspectingIssuers = issuerOptionsList.filter(({ introspection }) => introspection !== undefined)
+    if (introspectingIssuers.length > 1)
+      throw new TypeError('Two issuers have introspection: an opaque token does not name its issuer, so give it to one')
+    this.#issuers = new Map(issuerOptionsList.map((options) => [options.issuer, compileIssuer(options, settings)]))
+    if (this.#issuers.size < issuerOptionsList.length) throw new TypeError('issuers has the same issuer twice')
+    this.#opaqueTokenIssuer = this.#issuers.get(introspectingIssuers[0]?.issuer ?? '')
   }
-  const issuer = issuers.get(iss)
-  if (issuer !== undefined) return issuer
-  throw new TokenError('unknown_issuer', `The token names the issuer ${quoteText(iss)}, which is not in issuers`)
+
+  /** Goes by the unverified claim `iss`. Throws a {@link TokenError} if no accepted issuer fits. */
+  resolve(token: string): Issuer {
+    const iss = readClaimedIssuer(token)
+    const issuer = iss === undefined ? this.#opaqueTokenIssuer : this.#issuers.get(iss)
+    if (issuer !== undefined) return issuer
+    if (iss === undefined)
+      throw new TokenError('malformed', 'The token is not a JWT with an issuer, and no issuer has introspection')
+    throw new TokenError('unknown_issuer', `The token names the issuer ${quoteText(iss)}, which is not in issuers`)
+  }
+
+  /** Resolves when one issuer is ready. Otherwise rejects with the error of one. */
+  async ready(): Promise<void> {
+    // Once it has succeeded, the check always does: cached keys are used for a day, so a later outage of the issuer
+    // must not make the server unready.
+    if (this.#isReady) return
+    const readiness = await Promise.allSettled([...this.#issuers.values()].map((issuer) => issuer.ready()))
+    this.#isReady = readiness.some(({ status }) => status === 'fulfilled')
+    const [first] = readiness
+    if (!this.#isReady && first?.status === 'rejected') throw first.reason
+  }
 }
 
 function readClaimedIssuer(token: string): string | undefined {
@@ -134,9 +119,14 @@ function compileIssuer(options: IssuerOptions, settings: SharedIssuerSettings): 
   }
   const { jwksUri } = options
   if (jwksUri !== undefined) parseSecureUrl('jwksUri', jwksUri)
-  const { findKeys, ready } = createIssuerKeys({ issuer, jwksUri, fetch, now, onError })
-  const jwtRequirements = { issuer, audience, algorithms: resolveAlgorithms(options), findKeys, clockToleranceMs, now }
-  return { issuer, cacheMs, verify: (token, context) => verifyJwt(token, { ...jwtRequirements, context }), ready }
+  const keys = new IssuerKeys({ issuer, jwksUri, fetch, now, onError })
+  const jwtRequirements = { issuer, audience, algorithms: resolveAlgorithms(options), keys, clockToleranceMs, now }
+  return {
+    issuer,
+    cacheMs,
+    verify: (token, context) => verifyJwt(token, { ...jwtRequirements, context }),
+    ready: () => keys.ready(),
+  }
 }
 
 function resolveAudience({ issuer, audience }: IssuerOptions, { resource }: SharedIssuerSettings): readonly string[] {

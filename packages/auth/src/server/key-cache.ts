@@ -28,20 +28,6 @@ export interface CachedKeys {
   readonly fetchNumber: number
 }
 
-/** Its functions reject with a {@link TokenError} if no usable keys are available. */
-export interface KeyCache {
-  /** Fetches the keys if none are cached, or those are older than 10 minutes. */
-  load(context?: AuthenticationContext): Promise<CachedKeys>
-  /** Fetches the keys, or waits for the fetch that is running. */
-  refresh(context?: AuthenticationContext): Promise<CachedKeys>
-  /** Undefined if no fetch is running. */
-  pendingFetch(): Promise<void> | undefined
-  /** Number of the last fetch that has begun. */
-  lastFetchNumber(): number
-  /** For keys that cannot be used before `retryAt`. Default: the time of the next fetch. */
-  createUnavailableError(retryAt?: number): TokenError
-}
-
 const refreshAfterMs = 600_000
 const maxKeyAgeMs = 86_400_000
 const minRetryMs = 1000
@@ -49,61 +35,81 @@ const maxRetryMs = 30_000
 
 /**
  * Caches an issuer's keys. While the issuer is unreachable, the last keys are used for up to a day, and fetching is
- * tried again after 1, 2, 4 seconds and so on, up to 30.
+ * tried again after 1, 2, 4 seconds and so on, up to 30. Rejects with a {@link TokenError} if no usable keys are
+ * available.
  */
-export function createKeyCache(source: KeySource): KeyCache {
-  let cachedKeys: CachedKeys | undefined
-  let fetchCount = 0
-  let failure: { readonly retryMs: number; readonly retryAt: number } | undefined
-  let pendingFetch: Promise<void> | undefined
+export class KeyCache {
+  readonly #source: KeySource
+  #cachedKeys: CachedKeys | undefined
+  #fetchCount = 0
+  #failure: { readonly retryMs: number; readonly retryAt: number } | undefined
+  #pendingFetch: Promise<void> | undefined
   // Many requests share one fetch, so it must not run in the async context of one of them.
-  const runInOrigin = captureAsyncContext()
+  readonly #runInOrigin = captureAsyncContext()
 
-  const runFetch = async (fetchNumber: number, context: AuthenticationContext | undefined): Promise<void> => {
-    try {
-      cachedKeys = { keySet: await fetchKeys(source), fetchedAt: source.now(), fetchNumber }
-      failure = undefined
-    } catch (cause) {
-      const retryMs = failure === undefined ? minRetryMs : Math.min(maxRetryMs, failure.retryMs * 2)
-      failure = { retryMs, retryAt: source.now() + retryMs }
-      const message = `No keys of "${source.issuer}" could be fetched`
-      source.onError(
-        new TokenError('issuer_unavailable', message, { cause, retryAfterMs: retryMs, issuer: source.issuer }),
-        context,
-      )
-    } finally {
-      pendingFetch = undefined
-    }
+  constructor(source: KeySource) {
+    this.#source = source
   }
+
+  /** Undefined if no fetch is running. */
+  get pendingFetch(): Promise<void> | undefined {
+    return this.#pendingFetch
+  }
+
+  /** Number of the last fetch that has begun. */
+  get lastFetchNumber(): number {
+    return this.#fetchCount
+  }
+
+  /** Fetches the keys if none are cached, or those are older than 10 minutes. */
+  async load(context?: AuthenticationContext): Promise<CachedKeys> {
+    if (this.#ageMs >= refreshAfterMs) await this.#tryFetch(context)
+    if (this.#cachedKeys === undefined || this.#ageMs >= maxKeyAgeMs) throw this.createUnavailableError()
+    return this.#cachedKeys
+  }
+
+  /** Fetches the keys, or waits for the fetch that is running. */
+  async refresh(context?: AuthenticationContext): Promise<CachedKeys> {
+    await this.#tryFetch(context)
+    if (this.#cachedKeys === undefined || this.#failure !== undefined) throw this.createUnavailableError()
+    return this.#cachedKeys
+  }
+
+  /** For keys that cannot be used before `retryAt`. Default: the time of the next fetch. */
+  createUnavailableError(retryAt = this.#failure?.retryAt ?? this.#source.now() + minRetryMs): TokenError {
+    const { issuer, now } = this.#source
+    const retryAfterMs = Math.max(0, retryAt - now())
+    const message = `The keys of "${issuer}" cannot be used at present`
+    return new TokenError('issuer_unavailable', message, { retryAfterMs, issuer })
+  }
+
+  get #ageMs(): number {
+    return this.#cachedKeys === undefined ? Number.POSITIVE_INFINITY : this.#source.now() - this.#cachedKeys.fetchedAt
+  }
+
   /** Does nothing if the last fetch failed and the next is not due. */
-  const tryFetch = async (context: AuthenticationContext | undefined): Promise<void> => {
-    if (pendingFetch === undefined) {
-      if (failure !== undefined && source.now() < failure.retryAt) return
-      fetchCount += 1
-      pendingFetch = runInOrigin(() => runFetch(fetchCount, context))
+  async #tryFetch(context: AuthenticationContext | undefined): Promise<void> {
+    if (this.#pendingFetch === undefined) {
+      if (this.#failure !== undefined && this.#source.now() < this.#failure.retryAt) return
+      this.#fetchCount += 1
+      this.#pendingFetch = this.#runInOrigin(() => this.#fetch(this.#fetchCount, context))
     }
-    await pendingFetch
+    await this.#pendingFetch
   }
-  const ageMs = () => (cachedKeys === undefined ? Number.POSITIVE_INFINITY : source.now() - cachedKeys.fetchedAt)
-  const createUnavailableError = (retryAt = failure?.retryAt ?? source.now() + minRetryMs): TokenError =>
-    new TokenError('issuer_unavailable', `The keys of "${source.issuer}" cannot be used at present`, {
-      retryAfterMs: Math.max(0, retryAt - source.now()),
-      issuer: source.issuer,
-    })
-  return {
-    load: async (context) => {
-      if (ageMs() >= refreshAfterMs) await tryFetch(context)
-      if (cachedKeys === undefined || ageMs() >= maxKeyAgeMs) throw createUnavailableError()
-      return cachedKeys
-    },
-    refresh: async (context) => {
-      await tryFetch(context)
-      if (cachedKeys === undefined || failure !== undefined) throw createUnavailableError()
-      return cachedKeys
-    },
-    pendingFetch: () => pendingFetch,
-    lastFetchNumber: () => fetchCount,
-    createUnavailableError,
+
+  async #fetch(fetchNumber: number, context: AuthenticationContext | undefined): Promise<void> {
+    const { issuer, now, onError } = this.#source
+    try {
+      this.#cachedKeys = { keySet: await fetchKeys(this.#source), fetchedAt: now(), fetchNumber }
+      this.#failure = undefined
+    } catch (cause) {
+      const retryMs = this.#failure === undefined ? minRetryMs : Math.min(maxRetryMs, this.#failure.retryMs * 2)
+      this.#failure = { retryMs, retryAt: now() + retryMs }
+      const message = `No keys of "${issuer}" could be fetched`
+      onError(new TokenError('issuer_unavailable', message, { cause, retryAfterMs: retryMs, issuer }), context)
+    } finally {
+      this.#pendingFetch = undefined
+    }
   }
 }
 

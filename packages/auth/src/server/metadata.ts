@@ -8,14 +8,6 @@ export interface MetadataDocument {
   readonly body: JsonObject
 }
 
-export interface ResourceDescription {
-  readonly resource: string
-  readonly issuers: readonly string[]
-  readonly scopes: Scopes
-  readonly dpop: 'accepted' | 'required' | undefined
-  readonly hasCertificateBoundTokens: boolean
-}
-
 const wellKnownPath = '/.well-known/oauth-protected-resource'
 
 /**
@@ -49,8 +41,19 @@ function createMetadataPath(resource: string): string {
  * RFC 9728, under both paths where clients look: the well-known path followed by the path of the resource, and the
  * well-known path alone.
  */
-export function createMetadataDocuments(description: ResourceDescription): Readonly<Record<string, MetadataDocument>> {
-  const { resource, issuers, scopes, dpop, hasCertificateBoundTokens } = description
+export function createMetadataDocuments({
+  resource,
+  issuers,
+  scopes,
+  dpop,
+  hasCertificateBoundTokens,
+}: {
+  readonly resource: string
+  readonly issuers: readonly string[]
+  readonly scopes: Scopes
+  readonly dpop: 'accepted' | 'required' | undefined
+  readonly hasCertificateBoundTokens: boolean
+}): Readonly<Record<string, MetadataDocument>> {
   const document: MetadataDocument = {
     body: {
       resource,

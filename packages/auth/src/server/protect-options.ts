@@ -1,12 +1,12 @@
 import { createLedger, createLog, errorRecord, type OptionTable } from '@x/core'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
 import { compileImpliedScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
-import { type AuthenticationState, createTokenCache } from './authenticate.ts'
+import { type AuthenticationState, TokenCache } from './authenticate.ts'
 import type { CertificateOf } from './binding.ts'
 import { createChallenges } from './challenge.ts'
 import type { AuthenticationContext } from './credentials.ts'
 import { createProofVerifier, type DpopOptions } from './dpop.ts'
-import { createIssuers, type IssuerOptions } from './issuers.ts'
+import { type IssuerOptions, Issuers } from './issuers.ts'
 import { createMetadataUrl } from './metadata.ts'
 import { toStandardPrincipal, type ToPrincipal } from './principal.ts'
 import { limitOutageReports } from './token-error.ts'
@@ -114,7 +114,7 @@ export function createAuthenticationState(
       bearer: createChallenges(challengeSettings, 'bearer'),
       dpop: createChallenges(challengeSettings, 'dpop'),
     },
-    proofVerifier: dpop === undefined ? undefined : createProofVerifier(proofSettings),
+    verifyProof: dpop === undefined ? undefined : createProofVerifier(proofSettings),
     isProofRequired: dpop === 'required',
     certificateOf: options.certificateOf,
     scopes,
@@ -122,9 +122,9 @@ export function createAuthenticationState(
     now,
     onError,
     background,
-    issuers: createIssuers(options.issuers, issuerSettings),
-    verifiedTokens: createTokenCache(maxCachedTokens),
-    rejectedTokens: createTokenCache(maxCachedTokens),
+    issuers: new Issuers(options.issuers, issuerSettings),
+    verifiedTokens: new TokenCache(maxCachedTokens),
+    rejectedTokens: new TokenCache(maxCachedTokens),
     localContext: { ledger: createLedger(), callerKey: 'local', report: reportAlone },
     pendingVerifications: new Map(),
     impliedScopes: compileImpliedScopes(options.impliedScopes),

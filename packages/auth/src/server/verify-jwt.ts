@@ -2,7 +2,7 @@ import { quoteText } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { type CryptoKey, decodeProtectedHeader, errors, jwtVerify, type JWTVerifyOptions } from 'jose'
 import type { AuthenticationContext } from './credentials.ts'
-import type { FindKeys } from './issuer-keys.ts'
+import type { IssuerKeys } from './issuer-keys.ts'
 import { TokenError, type TokenErrorCode } from './token-error.ts'
 
 /** What a JWT of one issuer must meet. */
@@ -10,7 +10,7 @@ export interface JwtRequirements {
   readonly issuer: string
   readonly audience: readonly string[]
   readonly algorithms: readonly string[]
-  readonly findKeys: FindKeys
+  readonly keys: IssuerKeys
   readonly context: AuthenticationContext
   readonly clockToleranceMs: number
   readonly now: () => number
@@ -45,7 +45,7 @@ export async function verifyJwt(token: string, requirements: JwtRequirements): P
   const type = typeof header.typ === 'string' ? header.typ.toLowerCase() : header.typ
   if (!accessTokenTypes.has(type))
     throw new TokenError('unsupported_type', `The token is of type ${quoteText(header.typ)}, not an access token`)
-  const keys = await requirements.findKeys(header, requirements.context)
+  const keys = await requirements.keys.find(header, requirements.context)
   return verifyWithKeys(keys, token, requirements)
 }
 
