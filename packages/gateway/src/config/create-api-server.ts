@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { codeOf } from '@x/core'
 import { type Exchange, serverOf, type Server } from '@x/exchange'
 import type { OpenApiOptions } from '@x/openapi'
 import { errorCodes, errorResponse, McpError } from '@x/schema'
@@ -27,7 +28,7 @@ export async function createApiServer(
     // Every instance of the gateway opens a question's state.
     return createServer({ name, version: '1.0.0', tools: openApiTools(document, options), state, log })
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
+    const isMissing = codeOf(error) === 'ERR_MODULE_NOT_FOUND'
     const reason = error instanceof Error ? error.message : 'it cannot be used'
     const problem = isMissing ? 'needs the packages @x/openapi and @x/server: install them' : reason
     secrets.problems.push(`upstreams.${name}.openapi: ${problem}`)

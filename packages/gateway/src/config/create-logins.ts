@@ -11,20 +11,22 @@ import { readAccount, type UpstreamSource } from './create-upstream.ts'
 import { createFetch } from './create-fetch.ts'
 import type { GatewayFile } from './file-schema.ts'
 
-export interface FileLogins {
-  readonly logins: UserLogin
-  /** Serves the pages. */
-  readonly onRequest: NonNullable<ServeHttpOptions['onRequest']>
-  /** Closes the store with the gateway. */
-  readonly extensions: readonly ServerExtension[]
-}
-
-/** Undefined for a file without logins, and if the file has a problem. */
+/**
+ * Undefined for a file without logins, and if the file has a problem. `onRequest` serves the pages, and `extensions`
+ * close the store with the gateway.
+ */
 export async function createLogins(
   file: GatewayFile,
   keys: readonly KeyInput[],
   { source, protection }: { readonly source: UpstreamSource; readonly protection: Protection | undefined },
-): Promise<FileLogins | undefined> {
+): Promise<
+  | {
+      readonly logins: UserLogin
+      readonly onRequest: NonNullable<ServeHttpOptions['onRequest']>
+      readonly extensions: readonly ServerExtension[]
+    }
+  | undefined
+> {
   const { name, login } = file
   if (login === undefined) return undefined
   const { secrets } = source

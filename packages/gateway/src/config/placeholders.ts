@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, resolve, sep } from 'node:path'
 import { parseEnv } from 'node:util'
+import { codeOf } from '@x/core'
 
 /** A value that the user gives, as VS Code describes it in `inputs`. */
 export interface ServersFileInput {
@@ -93,8 +94,7 @@ export async function readEnvFile(
   try {
     return parseEnv(await readFile(resolve(workspaceFolder, path), 'utf8'))
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'an error'
-    problems.push(`${name}.envFile: the file ${path} cannot be read (${reason})`)
+    problems.push(`${name}.envFile: the file ${path} cannot be read (${codeOf(error) ?? 'an error'})`)
     return {}
   }
 }

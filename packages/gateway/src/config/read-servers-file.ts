@@ -65,27 +65,24 @@ export async function readServersFile(
   // Bounded by the inputs of the file.
   const placeholders: Placeholders = { environment, workspaceFolder, input, inputs, problems, answers: new Map() }
   let login: HttpAuthorizer | undefined
-  const source: Source = { options, placeholders, login: () => (login ??= createPersonLogin(options.name)) }
+  const { authorize = () => (login ??= createPersonLogin(options.name)), stderr } = options
   const upstreams: Record<string, GatewayUpstreamOptions> = {}
   for (const { name, upstream, server } of servers) {
     const connect =
-      'url' in server ? await createUrlConnect(server, name, source) : await createCommandConnect(server, name, source)
+      'url' in server
+        ? await createUrlConnect(server, name, placeholders, authorize)
+        : await createCommandConnect(server, name, placeholders, stderr)
     upstreams[upstream] = { connect, tools: options.pins && { pins: options.pins.storeOf(upstream) } }
   }
   if (problems.length > 0) throw new GatewayFileError(path, problems)
   return upstreams
 }
 
-interface Source {
-  readonly options: ServersFileOptions
-  readonly placeholders: Placeholders
-  readonly login: () => HttpAuthorizer
-}
-
 async function createUrlConnect(
   { url: text, headers: given, clientId, clientSecret }: UrlServer,
   name: string,
-  { options, placeholders, login }: Source,
+  placeholders: Placeholders,
+  authorize: NonNullable<ServersFileOptions['authorize']>,
 ): Promise<GatewayUpstreamOptions['connect']> {
   const address = await expandPlaceholders(text, `${name}.url`, placeholders)
   const headers = await expandAll(given, `${name}.headers`, placeholders)
@@ -95,7 +92,6 @@ async function createUrlConnect(
   }
   const url = new URL(address)
   const hasToken = Object.keys(headers).some((header) => header.toLowerCase() === 'authorization')
-  const { authorize = login } = options
   const auth = hasToken ? undefined : authorize({ name, url, clientId, clientSecret })
   return () => connectAny(url, { http: { headers, auth } })
 }
@@ -103,7 +99,8 @@ async function createUrlConnect(
 async function createCommandConnect(
   { command, args, env, envFile, cwd }: CommandServer,
   name: string,
-  { options, placeholders }: Source,
+  placeholders: Placeholders,
+  stderr: ServersFileOptions['stderr'],
 ): Promise<GatewayUpstreamOptions['connect']> {
   const expand = (text: string, member: string): Promise<string> =>
     expandPlaceholders(text, `${name}.${member}`, placeholders)
@@ -116,7 +113,6 @@ async function createCommandConnect(
     env: { ...fromFile, ...(await expandAll(env, `${name}.env`, placeholders)) },
     ...(cwd !== undefined && { cwd: resolve(placeholders.workspaceFolder, await expand(cwd, 'cwd')) }),
   }
-  const { stderr } = options
   return () => connectAny(entry, stderr === undefined ? {} : { stdio: { stderr: (line) => stderr(name, line) } })
 }
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { codeOf } from '@x/core'
 import * as z from 'zod'
 
 /**
@@ -54,8 +55,7 @@ export class SecretReader {
       if (text.trim() === '') this.problems.push(`${place}: the file ${file} is empty`)
       return text
     } catch (error) {
-      const reason = error instanceof Error && 'code' in error ? String(error.code) : 'an error'
-      this.problems.push(`${place}: the file ${file} cannot be read (${reason})`)
+      this.problems.push(`${place}: the file ${file} cannot be read (${codeOf(error) ?? 'an error'})`)
       return ''
     }
   }

@@ -45,19 +45,17 @@ const input = z.looseObject({
 export type CommandServer = z.infer<typeof commandServer>
 export type UrlServer = z.infer<typeof urlServer>
 
-/** A server of a file, with its name there and as an upstream. */
-export interface NamedServer {
-  readonly name: string
-  readonly upstream: string
-  readonly server: CommandServer | UrlServer
-}
-
 /**
  * Reads the servers that a file enables, with the values that it asks for and its problems. Members that only concern
  * another host are ignored.
  */
 export function parseServers(file: JsonObject): {
-  readonly servers: readonly NamedServer[]
+  /** Each with its name in the file and as an upstream. */
+  readonly servers: readonly {
+    readonly name: string
+    readonly upstream: string
+    readonly server: CommandServer | UrlServer
+  }[]
   readonly inputs: readonly ServersFileInput[]
   readonly problems: string[]
 } {
@@ -65,7 +63,7 @@ export function parseServers(file: JsonObject): {
   const found = z.record(z.string(), z.unknown()).safeParse(file['mcpServers'] ?? file['servers'])
   if (!found.success) problems.push('must have mcpServers, or the servers of VS Code, an object')
   const taken = new Set<string>()
-  const servers = Object.entries(found.data ?? {}).flatMap(([key, value]): readonly NamedServer[] => {
+  const servers = Object.entries(found.data ?? {}).flatMap(([key, value]) => {
     const entry = z.looseObject({}).safeParse(value)
     if (entry.data?.['disabled'] === true || entry.data?.['enabled'] === false) return []
     const server = parseServer(key, entry.data ?? {}, problems)

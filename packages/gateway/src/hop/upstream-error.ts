@@ -1,4 +1,4 @@
-import { isJsonObject, isUnavailable, type JsonObject, quoteText } from '@x/core'
+import { codeOf, isJsonObject, isUnavailable, type JsonObject, quoteText } from '@x/core'
 import { errorCodes, findMethodRow, isMcpError, McpError, type RpcResponse } from '@x/schema'
 
 /** A page at which a caller logs in at an upstream. */
@@ -60,14 +60,12 @@ const causes: ReadonlyMap<unknown, string> = new Map([
 const permanentCauses: ReadonlySet<unknown> = new Set(['spawn', 'probe', 'certificate'])
 
 function retryOf(cause: unknown, retryAfterMs: number): JsonObject {
-  const isPermanent = cause instanceof Error && 'code' in cause && permanentCauses.has(cause.code)
-  return isPermanent ? { permanent: true } : { retryAfterMs }
+  return permanentCauses.has(codeOf(cause)) ? { permanent: true } : { retryAfterMs }
 }
 
 function describeCause(cause: unknown): string {
   const status = statusIn(cause)
-  if (status !== undefined) return `HTTP ${status}`
-  return (cause instanceof Error && 'code' in cause && causes.get(cause.code)) || ''
+  return status === undefined ? (causes.get(codeOf(cause)) ?? '') : `HTTP ${status}`
 }
 
 /** For a request that was not sent, because the upstream has given no answers. */
@@ -118,7 +116,7 @@ const answerCodes: ReadonlySet<unknown> = new Set(['too_large', 'protocol', 'red
 export function isAboutRequest(error: unknown): boolean {
   const status = statusIn(error)
   if (status !== undefined) return status < 502 || status > 504
-  return error instanceof Error && 'code' in error && answerCodes.has(error.code)
+  return answerCodes.has(codeOf(error))
 }
 
 function statusIn(error: unknown): number | undefined {
@@ -154,7 +152,7 @@ export function loginNeededError(name: string, { loginUrl }: LoginRequired): Mcp
 
 /** True for a credential whose issuer or store cannot be reached. The code is that of `AuthError`. */
 function isTemporaryCause(cause: unknown): boolean {
-  return isUnavailable(cause) || (cause instanceof Error && 'code' in cause && cause.code === 'server_unavailable')
+  return isUnavailable(cause) || codeOf(cause) === 'server_unavailable'
 }
 
 /** Codes of `AuthError` for a page that a user must visit, and for one that is open in a browser. */
@@ -168,7 +166,7 @@ function findLoginUrl(cause: unknown): string | undefined {
 
 /** True for the error of a connection's authorizer that waits for a user. */
 export function isLoginError(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && loginCodes.has(error.code)
+  return error instanceof Error && loginCodes.has(codeOf(error))
 }
 
 /** The page of the login that a response asks for. Undefined for any other response. */

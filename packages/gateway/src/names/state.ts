@@ -11,20 +11,18 @@ const taskPurpose = 'gateway/task'
 /** Ids of tasks are valid for as long as the codec allows. */
 const longestTtlMs = Number.MAX_SAFE_INTEGER
 
-/** The gateway's own part of a `requestState`. */
-export interface StateTag {
-  readonly upstream: string
-  /** The instance whose process has the call, for a call of an older upstream. */
-  readonly instance?: string | undefined
-  /** The host's answers, on their way to the instance. */
-  readonly answers?: JsonObject | undefined
-  /** Requests that reached another instance than the call's. */
-  readonly misses?: number | undefined
-}
-
 /** An upstream's `requestState`, with its tag. */
 export interface TaggedState {
-  readonly tag: StateTag
+  /** The gateway's own part. */
+  readonly tag: {
+    readonly upstream: string
+    /** The instance whose process has the call, for a call of an older upstream. */
+    readonly instance?: string | undefined
+    /** The host's answers, on their way to the instance. */
+    readonly answers?: JsonObject | undefined
+    /** Requests that reached another instance than the call's. */
+    readonly misses?: number | undefined
+  }
   /** Made by the upstream. Undefined if it made none. */
   readonly state: string
 }
@@ -65,7 +63,7 @@ export class GatewayState {
     const value = await this.#open(token, { purpose: statePurpose, binding, owner: callerKeyOf(call) })
     const [upstream, instance, answers, misses] = Array.isArray(value) ? value : []
     if (typeof upstream !== 'string') throw invalidStateError()
-    const tag: StateTag = {
+    const tag = {
       upstream,
       instance: typeof instance === 'string' ? instance : undefined,
       answers: isJsonObject(answers) ? answers : undefined,

@@ -11,16 +11,13 @@ const maxKeptMs = 60_000
 // limit: search of tools | count | characters of kept lists of one upstream | the oldest list is dropped
 const maxKeptCharacters = 16_000_000
 
-interface KeptList {
-  readonly result: JsonObject
-  readonly length: number
-  readonly expiresAt: number
-}
-
 /** Lists that searches have read, of each caller as far as the upstream can tell callers apart. */
 export class KeptLists {
   // Bounded by `maxKeptCharacters`: the oldest is dropped.
-  readonly #lists = new Map<string, KeptList>()
+  readonly #lists = new Map<
+    string,
+    { readonly result: JsonObject; readonly length: number; readonly expiresAt: number }
+  >()
   readonly #runtime: Runtime
   #length = 0
 

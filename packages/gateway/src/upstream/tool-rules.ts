@@ -27,64 +27,73 @@ export interface ToolRules {
   readonly pins?: PinStore | undefined
 }
 
-/** Under which names one upstream's tools are offered. */
-export interface ToolNames {
-  /** Undefined for a tool that is not offered. */
-  offeredName(tool: string): string | undefined
-  /** Undefined if no tool can have this name. */
-  toolOf(offeredName: string): string | undefined
-  /** Rules that no tool has matched so far, such as `deny "drop"`. Each is returned once. */
-  takeUnmatched(): readonly string[]
-  /** Tools that are not offered because another one, beside each, is renamed to their name. Each is returned once. */
-  takeHidden(): readonly (readonly [string, string])[]
-  /** Offered names that end with a digest, also of prompts. */
-  readonly replaced: ReplacedNames
-}
-
 /** A caller logs in with this tool of the gateway itself. An upstream cannot offer a tool of this name. */
 export const loginTool = 'login'
 
-/**
- * With `hasLogin`, the name `login` belongs to the gateway.
- *
- * @throws TypeError for a name that two tools would have, or that no tool can have.
- */
-export function createToolNames(rules: ToolRules, hasLogin = false): ToolNames {
-  const { allow, deny, rename = {} } = rules
-  const allowed = allow && new Set(allow)
-  const denied = new Set(deny)
-  const offeredNames = new Map(Object.entries(rename))
-  const tools = new Map(Array.from(offeredNames, ([tool, name]) => [name, tool]))
-  if (tools.size < offeredNames.size) throw new TypeError('tools.rename gives two tools the same name')
-  for (const name of tools.keys()) checkNewName(name, hasLogin)
-  const unmatched = rulesByTool(rules)
-  const unreportedNames = new Set(tools.keys())
-  let newlyHidden: [string, string][] = []
-  const isOffered = (tool: string): boolean => (allowed?.has(tool) ?? true) && !denied.has(tool) && isToolName(tool)
-  const toolOf = (name: string): string | undefined => {
-    if (hasLogin && name === loginTool) return undefined
-    const tool = tools.get(name) ?? (offeredNames.has(name) ? undefined : name)
-    return tool !== undefined && isOffered(tool) ? tool : undefined
+/** Under which names one upstream's tools are offered. */
+export class ToolNames {
+  /** Offered names that end with a digest, also of prompts. */
+  readonly replaced = new ReplacedNames()
+  readonly #allowed: ReadonlySet<string> | undefined
+  readonly #denied: ReadonlySet<string>
+  readonly #hasLogin: boolean
+  readonly #offeredNames: ReadonlyMap<string, string>
+  readonly #tools: ReadonlyMap<string, string>
+  readonly #unmatched: Map<string, readonly string[]>
+  readonly #unreportedNames: Set<string>
+  #newlyHidden: [string, string][] = []
+
+  /**
+   * With `hasLogin`, the name `login` belongs to the gateway.
+   *
+   * @throws TypeError for a name that two tools would have, or that no tool can have.
+   */
+  constructor(rules: ToolRules, hasLogin: boolean) {
+    const { allow, deny, rename = {} } = rules
+    this.#allowed = allow && new Set(allow)
+    this.#denied = new Set(deny)
+    this.#hasLogin = hasLogin
+    this.#offeredNames = new Map(Object.entries(rename))
+    this.#tools = new Map(Array.from(this.#offeredNames, ([tool, name]) => [name, tool]))
+    if (this.#tools.size < this.#offeredNames.size) throw new TypeError('tools.rename gives two tools the same name')
+    for (const name of this.#tools.keys()) checkNewName(name, hasLogin)
+    this.#unmatched = rulesByTool(rules)
+    this.#unreportedNames = new Set(this.#tools.keys())
   }
-  const offeredName = (tool: string): string | undefined => {
-    unmatched.delete(tool)
-    const name = offeredNames.get(tool) ?? tool
-    const renamedTool = tools.get(tool)
-    if (name === tool && renamedTool !== undefined && isOffered(tool) && unreportedNames.delete(tool))
-      newlyHidden.push([tool, renamedTool])
-    return toolOf(name) === tool ? name : undefined
+
+  /** Undefined for a tool that is not offered. */
+  offeredName(tool: string): string | undefined {
+    this.#unmatched.delete(tool)
+    const name = this.#offeredNames.get(tool) ?? tool
+    const renamedTool = this.#tools.get(tool)
+    if (name === tool && renamedTool !== undefined && this.#isOffered(tool) && this.#unreportedNames.delete(tool))
+      this.#newlyHidden.push([tool, renamedTool])
+    return this.toolOf(name) === tool ? name : undefined
   }
-  const takeUnmatched = (): readonly string[] => {
-    const unmatchedRules = [...unmatched.values()].flat()
-    unmatched.clear()
-    return unmatchedRules
+
+  /** Undefined if no tool can have this name. */
+  toolOf(offeredName: string): string | undefined {
+    if (this.#hasLogin && offeredName === loginTool) return undefined
+    const unrenamed = this.#offeredNames.has(offeredName) ? undefined : offeredName
+    const tool = this.#tools.get(offeredName) ?? unrenamed
+    return tool !== undefined && this.#isOffered(tool) ? tool : undefined
   }
-  const takeHidden = (): readonly (readonly [string, string])[] => {
-    const taken = newlyHidden
-    newlyHidden = []
-    return taken
+
+  /** Rules that no tool has matched so far, such as `deny "drop"`. Each is returned once. */
+  takeUnmatched(): readonly string[] {
+    const rules = [...this.#unmatched.values()].flat()
+    this.#unmatched.clear()
+    return rules
   }
-  return { offeredName, toolOf, takeUnmatched, takeHidden, replaced: new ReplacedNames() }
+
+  /** Tools that are not offered because another one, beside each, is renamed to their name. Each is returned once. */
+  takeHidden(): readonly (readonly [string, string])[] {
+    return this.#newlyHidden.splice(0)
+  }
+
+  #isOffered(tool: string): boolean {
+    return (this.#allowed?.has(tool) ?? true) && !this.#denied.has(tool) && isToolName(tool)
+  }
 }
 
 function checkNewName(name: string, hasLogin: boolean): void {

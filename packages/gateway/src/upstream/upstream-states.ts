@@ -1,5 +1,5 @@
-import { openAbortScope, type Clock, type Log } from '@x/core'
-import type { Call, Exchange, ConnectionState, ObservableState } from '@x/exchange'
+import { codeOf, openAbortScope, type Log } from '@x/core'
+import type { Call, Exchange, ConnectionState } from '@x/exchange'
 import { ConnectionStateSource } from '@x/exchange/internal'
 import { errorResponse, type McpError, type RpcRequest, type RpcResponse } from '@x/schema'
 import type { Deps, HopOptions } from '../hop/hop-options.ts'
@@ -12,39 +12,7 @@ const loginWaitMs = 20_000
 /** Finds a login that is open in a browser. A state without one may need a login, too. */
 function findOpenLogin({ status, reason }: ConnectionState): Error | undefined {
   if (status !== 'login_needed' || reason === undefined) return undefined
-  return 'code' in reason && reason.code === 'login_pending' ? reason : undefined
-}
-
-/**
- * Runs a call, and gives it up when it has waited long enough for one login of a user. The login stays open for the
- * next call. `stop` cancels the call, so that it does not run after the login unnoticed.
- */
-async function limitLoginWait<T>(
-  states: ObservableState,
-  clock: Clock,
-  { run, stop }: { readonly run: () => Promise<T>; readonly stop: (login: Error) => T },
-): Promise<T> {
-  let timer: unknown
-  const end = (): void => {
-    clock.clearTimeout(timer)
-    timer = undefined
-  }
-  let onLogin = (_state: ConnectionState): void => {}
-  const stopped = new Promise<T>((resolve) => {
-    onLogin = (state) => {
-      const login = findOpenLogin(state)
-      if (login === undefined) end()
-      else timer ??= clock.setTimeout(() => resolve(stop(login)), loginWaitMs)
-    }
-  })
-  const remove = states.onStateChange(onLogin)
-  try {
-    onLogin(states.state)
-    return await Promise.race([run(), stopped])
-  } finally {
-    remove()
-    end()
-  }
+  return codeOf(reason) === 'login_pending' ? reason : undefined
 }
 
 /**
@@ -165,21 +133,39 @@ export class UpstreamStates {
     }
   }
 
-  /** Sends a request, and says which login of a user it waits for before its host gives up. */
+  /**
+   * Sends a request, and gives it up when it has waited long enough for one login of a user: the error says which. The
+   * login stays open for the next call, and this one is cancelled, so that it does not run after the login unnoticed.
+   */
   async limitLogin(send: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> {
     if (!this.#hasStates) return send(request, call)
     const { name, runtime } = this.#deps
     const scope = openAbortScope(call.signal)
     const { principal, context, notify } = call
+    let timer: unknown
+    const endWait = (): void => {
+      runtime.clearTimeout(timer)
+      timer = undefined
+    }
+    let onState = (_state: ConnectionState): void => {}
+    const stopped = new Promise<RpcResponse>((resolve) => {
+      const stop = (login: Error): void => {
+        scope.stop(login)
+        resolve(errorResponse(request.id, credentialError(name, login)))
+      }
+      onState = (state) => {
+        const login = findOpenLogin(state)
+        if (login === undefined) endWait()
+        else timer ??= runtime.setTimeout(() => stop(login), loginWaitMs)
+      }
+    })
+    const remove = this.source.onStateChange(onState)
     try {
-      return await limitLoginWait(this.source, runtime, {
-        run: () => send(request, { principal, context, notify, signal: scope.signal }),
-        stop: (login) => {
-          scope.stop(login)
-          return errorResponse(request.id, credentialError(name, login))
-        },
-      })
+      onState(this.source.state)
+      return await Promise.race([send(request, { principal, context, notify, signal: scope.signal }), stopped])
     } finally {
+      remove()
+      endWait()
       scope.close()
     }
   }

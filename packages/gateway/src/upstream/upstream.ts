@@ -15,7 +15,7 @@ import { Availability } from './availability.ts'
 import { type CredentialSource, toCallerCredential } from './credential.ts'
 import { KeptLists } from './kept-lists.ts'
 import { PinnedTools } from './pinned-tools.ts'
-import { createToolNames, type ToolNames, type ToolRules } from './tool-rules.ts'
+import { ToolNames, type ToolRules } from './tool-rules.ts'
 import { UpstreamStates } from './upstream-states.ts'
 
 /** Milliseconds that each upstream has for its part of a merged result. A slow one is omitted. */
@@ -124,7 +124,7 @@ export class Upstream {
       hasCredentials: credential !== undefined,
     }
     this.name = deps.name
-    this.toolNames = createToolNames(tools, credential !== undefined)
+    this.toolNames = new ToolNames(tools, credential !== undefined)
     this.hop = createHop(target, hopOptions)
     this.pins = tools.pins && new PinnedTools(tools.pins, deps)
     this.availability = availability
