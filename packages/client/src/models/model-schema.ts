@@ -9,21 +9,18 @@ import {
   withoutRootReference,
 } from '@x/schema/internal'
 
-/** A tool's arguments as model APIs accept them. */
-export interface ModelSchema {
-  readonly schema: JsonObject
-  /** What the schema no longer says, as a sentence for the model. */
-  readonly note: string | undefined
-  /** Puts the server's property names back into a model's arguments. */
-  readonly restoreNames: (args: JsonObject) => JsonObject
-}
-
 /**
  * Writes a tool's schema as every known model API accepts it: one object without a union at its root, plain property
  * names, lists with one schema of their items, no unknown formats and no look-around. Descriptions keep what is lost.
  * It accepts more than the original, which is fine: the server validates.
  */
-export function toModelSchema(inputSchema: JsonObject): ModelSchema {
+export function toModelSchema(inputSchema: JsonObject): {
+  readonly schema: JsonObject
+  /** What the schema no longer says, as a sentence for the model. */
+  readonly note: string | undefined
+  /** Puts the server's property names back into a model's arguments. */
+  readonly restoreNames: (args: JsonObject) => JsonObject
+} {
   if (findSchemaProblem(inputSchema) !== undefined) return undescribed
   const { jsonSchema, alternatives } = toOneObject(inputSchema)
   const names = new PropertyNames()
@@ -33,7 +30,7 @@ export function toModelSchema(inputSchema: JsonObject): ModelSchema {
   return { schema, note: alternatives, restoreNames: names.restore }
 }
 
-const undescribed: ModelSchema = {
+const undescribed: ReturnType<typeof toModelSchema> = {
   schema: { type: 'object', properties: {}, additionalProperties: {} },
   note: 'Its arguments are not described in a form that can be shown here.',
   restoreNames: (args) => args,

@@ -1,5 +1,5 @@
 import { checkArgument } from '@x/core'
-import type { CallToolResult, JsonObject } from '@x/schema'
+import type { CallToolResult } from '@x/schema'
 import { type ModelPart, toModelParts } from './model-content.ts'
 import {
   type ModelCall,
@@ -54,15 +54,11 @@ export async function openaiTools(client: ToolSource): Promise<ModelTools<OpenAi
       type: 'function',
       name,
       description,
-      parameters: toParameters(schema),
+      parameters: { ...schema },
       strict: false,
     })),
     run: (items, options) => runCalls(toolSet, items.flatMap(toOpenAiCall), { options, toResult: openaiResult }),
   }
-}
-
-function toParameters(schema: JsonObject): Record<string, unknown> {
-  return { ...schema }
 }
 
 function toOpenAiCall(item: OpenAiItem): ModelCall[] {
@@ -141,7 +137,7 @@ const maxDescriptionLength = 1024
 
 /** A description that is too long goes into the schema, where its length has no limit. */
 function toChatTool({ name, description, schema }: ModelTool): OpenAiChatTool {
-  const parameters = toParameters(schema)
+  const parameters = { ...schema }
   if (description.length <= maxDescriptionLength)
     return { type: 'function', function: { name, description, parameters } }
   const beginning = `${description.slice(0, maxDescriptionLength - 1)}…`

@@ -54,29 +54,29 @@ export type ClientEvent = {
 
 export type ClientObserver = (event: ClientEvent) => void
 
-export interface ClientEventSource {
+/** Starts without observers. What an observer throws is logged, and changes no call. */
+export class ClientEventSource {
+  readonly #log: Log
+  #emit: ClientObserver | undefined
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
   /**
    * Passes an event to all observers. Undefined without one, so that `emit?.({ … })` then does not even create the
    * event.
    */
-  readonly emit: ClientObserver | undefined
-  /** Sets the observers, once, after the extensions have started. */
-  observe(observers: readonly ClientObserver[]): void
-}
+  get emit(): ClientObserver | undefined {
+    return this.#emit
+  }
 
-/** Starts without observers. What an observer throws is logged, and changes no call. */
-export function createClientEventSource(log: Log): ClientEventSource {
-  let emit: ClientObserver | undefined
-  const reportObserver = (error: unknown): void => log(errorRecord(error, { method: 'extension' }))
-  return {
-    get emit() {
-      return emit
-    },
-    observe: (observers) => {
-      if (observers.length === 0) return
-      emit = (event) => {
-        for (const observer of observers) callListener(observer, event, reportObserver)
-      }
-    },
+  /** Sets the observers, once, after the extensions have started. */
+  observe(observers: readonly ClientObserver[]): void {
+    if (observers.length === 0) return
+    const reportObserver = (error: unknown): void => this.#log(errorRecord(error, { method: 'extension' }))
+    this.#emit = (event) => {
+      for (const observer of observers) callListener(observer, event, reportObserver)
+    }
   }
 }

@@ -1,7 +1,7 @@
 import type { Log } from '@x/core'
 import { findMethodRow, type Implementation, type JsonObject, type Root } from '@x/schema'
 import type { CallErrorContext } from './client-error.ts'
-import { type ClientEventSource, createClientEventSource } from './client-event.ts'
+import { ClientEventSource } from './client-event.ts'
 import { type ClientConstants, clientConstantsOf, type CoreClientSettings } from './options.ts'
 import { type CallContext, createCall, withContext } from '@x/exchange'
 import { type CallingClient, callingClientKey } from '@x/exchange/internal'
@@ -13,7 +13,7 @@ type ServerInfo = Pick<Implementation, 'name' | 'version'>
 export class ClientState {
   readonly url: string | undefined
   readonly constants: ClientConstants
-  readonly identity: ClientIdentity
+  readonly identity: ReturnType<typeof createClientIdentity>
   readonly events: ClientEventSource
   readonly #onServerInfo: (serverInfo: ServerInfo) => void
   #protocolVersion: string
@@ -29,7 +29,7 @@ export class ClientState {
     this.url = url
     this.constants = clientConstantsOf(options)
     this.identity = createClientIdentity(options)
-    this.events = createClientEventSource(options.log)
+    this.events = new ClientEventSource(options.log)
     this.#onServerInfo = onServerInfo
     this.#protocolVersion = this.constants.versions[0]
   }
@@ -64,13 +64,14 @@ export class ClientState {
   }
 }
 
-export interface CallTarget {
-  readonly method: string
-  readonly params: JsonObject
-  readonly targetParam?: string | undefined
-}
-
-export function errorContextOf({ method, params, targetParam }: CallTarget, state: ClientState): CallErrorContext {
+export function errorContextOf(
+  {
+    method,
+    params,
+    targetParam,
+  }: { readonly method: string; readonly params: JsonObject; readonly targetParam?: string | undefined },
+  state: ClientState,
+): CallErrorContext {
   const target = params[findMethodRow(method)?.targetParam ?? targetParam ?? '']
   const { serverInfo, url } = state
   const name = serverInfo && `${serverInfo.name} ${serverInfo.version}`
@@ -79,13 +80,11 @@ export function errorContextOf({ method, params, targetParam }: CallTarget, stat
 }
 
 /** What a connection may know of the client whose calls it sends, by way of their context. */
-interface ClientIdentity {
+function createClientIdentity({ roots }: InputHandlers): {
   readonly context: CallContext
   /** Says that the client has abandoned a call; the `requestState` of its last questions identifies it. */
   abandonRound(requestState: string | undefined, reason: unknown): void
-}
-
-function createClientIdentity({ roots }: InputHandlers): ClientIdentity {
+} {
   // Bounded by the calls that a person is asked about.
   const abandonListeners = new Map<string, (reason: unknown) => void>()
   const callingClient: CallingClient = {

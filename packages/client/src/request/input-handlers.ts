@@ -66,17 +66,13 @@ export interface InputHandlers {
 
 /** What one call declares: the capabilities in the options of client and call, and those of both's handlers. */
 export function declaredCapabilities(
-  clientOptions: InputHandlers & CapabilityOptions,
-  callOptions: InputHandlers & CapabilityOptions,
+  clientOptions: InputHandlers & { readonly capabilities?: ClientCapabilities | undefined },
+  callOptions: typeof clientOptions,
 ): ClientCapabilities {
   return withHandlerCapabilities(
     mergeClientCapabilities(clientOptions.capabilities, callOptions.capabilities),
     mergeHandlers(clientOptions, callOptions),
   )
-}
-
-interface CapabilityOptions {
-  readonly capabilities?: ClientCapabilities | undefined
 }
 
 function mergeClientCapabilities(

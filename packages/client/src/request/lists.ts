@@ -7,16 +7,6 @@ import type { SendRequest } from './request.ts'
 
 export type ListMethod = 'tools/list' | 'prompts/list' | 'resources/list' | 'resources/templates/list'
 
-export interface ListDescription<M extends ListMethod, Item> {
-  readonly method: M
-  readonly itemsOf: (page: CompleteResults[M]) => readonly Item[]
-  /**
-   * Identifies an item. If a list must be read again from its first page, items already returned are skipped by this
-   * key.
-   */
-  readonly keyOf: (item: Item) => string
-}
-
 /** A list, to be read item by item as its pages arrive, or as a whole. */
 export interface List<Item> {
   each(options?: ReadOptions): AsyncGenerator<Item, void, undefined>
@@ -29,17 +19,28 @@ export interface ListContext {
   readonly clearCache: (method: string) => void
 }
 
-/** Reads a list page by page (server/utilities/pagination). */
+/**
+ * Reads a list page by page (server/utilities/pagination). `keyOf` identifies an item: if a list must be read again from
+ * its first page, items already returned are skipped by this key.
+ */
 export function createList<M extends ListMethod, Item>(
-  listDescription: ListDescription<M, Item>,
+  {
+    method,
+    itemsOf,
+    keyOf,
+  }: {
+    readonly method: M
+    readonly itemsOf: (page: CompleteResults[M]) => readonly Item[]
+    readonly keyOf: (item: Item) => string
+  },
   context: ListContext,
 ): List<Item> {
   return {
     each: async function* (options = {}) {
       const yieldedKeys = new Set<string>()
-      for await (const { page, isRepeated } of fetchPages(listDescription.method, options, context)) {
-        for (const item of listDescription.itemsOf(page)) {
-          const key = listDescription.keyOf(item)
+      for await (const { page, isRepeated } of fetchPages(method, options, context)) {
+        for (const item of itemsOf(page)) {
+          const key = keyOf(item)
           if (isRepeated && yieldedKeys.has(key)) continue
           yieldedKeys.add(key)
           yield item
@@ -49,10 +50,10 @@ export function createList<M extends ListMethod, Item>(
     toArray: async (options = {}) => {
       let items: Item[] = []
       let wasRestarted = false
-      for await (const { page, isRepeated } of fetchPages(listDescription.method, options, context)) {
+      for await (const { page, isRepeated } of fetchPages(method, options, context)) {
         if (isRepeated && !wasRestarted) items = []
         wasRestarted = isRepeated
-        for (const item of listDescription.itemsOf(page)) items.push(item)
+        for (const item of itemsOf(page)) items.push(item)
       }
       return items
     },

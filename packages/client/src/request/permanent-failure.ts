@@ -1,3 +1,4 @@
+import { codeOf } from '@x/core'
 import { errorCodes, isJsonObject, type WireError } from '@x/schema'
 import { findErrorRow } from './client-error-codes.ts'
 import { type ClientError, isUnanswered } from './client-error.ts'
@@ -31,12 +32,10 @@ export function isPermanent(error: ClientError): boolean {
   if (rpc !== undefined) return isPermanentRpc(rpc)
   if (!isUnanswered(error) || !(cause instanceof Error)) return false
   if ('status' in cause && permanentStatuses.has(cause.status)) return true
-  return 'code' in cause && (permanentCauseCodes.has(cause.code) || isClosedBefore(cause))
-}
-
-/** A connection that breaks may have sent the call. One that was closed before it does not open again. */
-function isClosedBefore(cause: Error): boolean {
-  return Reflect.get(cause, 'code') === 'closed' && Reflect.get(cause, 'mayHaveRun') === false
+  const causeCode = codeOf(cause)
+  // A connection that breaks may have sent the call. One that was closed before it does not open again.
+  const isClosedBefore = causeCode === 'closed' && Reflect.get(cause, 'mayHaveRun') === false
+  return isClosedBefore || permanentCauseCodes.has(causeCode)
 }
 
 /** A gateway marks the error of a server that cannot be started. */

@@ -21,7 +21,7 @@ import { clientInfoOf, type CoreClientSettings } from './options.ts'
 import { type InputRequired, isInputRequired } from './input-required.ts'
 import { declaredCapabilities, hasHandlers } from './input-handlers.ts'
 import { maxProgressFactor, sendWithResends, timeoutMsOf } from './resend-policy.ts'
-import { runRequest } from './run-request.ts'
+import { runRequest, type RunningCall } from './run-request.ts'
 import { parseResult, peerError, serverInfoOf } from './parse-result.ts'
 
 /** One call, before it has an id and its `_meta`. */
@@ -58,25 +58,22 @@ export type SendRequest = <M extends ClientMethod>(
   options: CallOptions & { readonly refresh?: boolean | undefined },
 ) => Promise<CompleteResults[M]>
 
-export interface RequestExchanges {
-  readonly exchange: Exchange
-  /** The exchange behind all middleware. No two open requests on it may have the same id. */
-  readonly transportExchange: Exchange
-  /** The open login of a user that the requests wait for. */
-  readonly getPendingLogin: () => Error | undefined
-  /** Aborts when the program closes the connection. */
-  readonly closed: AbortSignal | undefined
-}
-
 /**
  * Adds `_meta` to each request and sends it. If the server rejects the protocol revision, it is sent once more, in a
- * revision that the server names (basic/versioning, protocol version negotiation).
+ * revision that the server names (basic/versioning, protocol version negotiation). `transportExchange` is the exchange
+ * behind all middleware: no two open requests on it may have the same id. `closed` aborts when the program closes the
+ * connection.
  */
 export function createSendRawRequest(
-  { exchange, transportExchange, getPendingLogin, closed }: RequestExchanges,
+  exchanges: {
+    readonly exchange: Exchange
+    readonly transportExchange: Exchange
+    readonly closed: AbortSignal | undefined
+  } & Pick<RunningCall, 'getPendingLogin'>,
   options: CoreClientSettings,
   state: ClientState,
 ): SendRaw {
+  const { exchange, transportExchange, getPendingLogin, closed } = exchanges
   const createRequestMeta = createMetaFactory(options)
   const nextId = createIdGenerator(transportExchange)
 
@@ -94,20 +91,18 @@ export function createSendRawRequest(
     const timeoutMs = timeoutMsOf(options, callOptions)
     const isStreaming = findMethodRow(call.method)?.isStreaming === true
     const maxTotalMs = isStreaming ? timeoutMs : timeoutMs * maxProgressFactor
-    const clock = options.runtime
     const { headerParams, onMessage: onAnyMessage } = call
-    const nameHeader = encodeMcpName(call, getErrorContext)
     const onMessage = onAnyMessage && ((message: RpcNotification): boolean => onAnyMessage(message, id))
     return runRequest(exchange, {
       request,
       headerParams,
-      mcpName: nameHeader,
+      mcpName: encodeMcpName(call, getErrorContext),
       context: state.identity.context,
       options: callOptions,
       onMessage,
       timeoutMs,
       maxTotalMs,
-      clock,
+      clock: options.runtime,
       getErrorContext,
       getPendingLogin,
     })

@@ -1,9 +1,9 @@
 import { createLog } from '@x/core'
 import { findMethodRow, type RpcResponse } from '@x/schema'
 import type { CallOptions } from './call-options.ts'
-import { type CallTarget, type ClientState, errorContextOf } from './client-state.ts'
+import { type ClientState, errorContextOf } from './client-state.ts'
 import type { CoreClientSettings } from './options.ts'
-import { sendUntilAnswered } from './resend.ts'
+import { type ResendPolicy, sendUntilAnswered } from './resend.ts'
 
 /** Even with progress, a request ends after this multiple of `timeoutMs`. By default that is ten minutes. */
 export const maxProgressFactor = 10
@@ -11,13 +11,6 @@ export const maxProgressFactor = 10
 /** Time limit of a request without progress, in milliseconds. */
 export function timeoutMsOf(options: CoreClientSettings, callOptions: CallOptions): number {
   return callOptions.timeoutMs ?? options.timeoutMs
-}
-
-interface ResendContext {
-  readonly options: CoreClientSettings
-  readonly callOptions: CallOptions
-  readonly state: ClientState
-  readonly closed: AbortSignal | undefined
 }
 
 /**
@@ -34,8 +27,17 @@ function warnOfRefusal(state: ClientState, { log }: CoreClientSettings, maxResen
 /** Sends a request, and again if its method and the call's options allow it. */
 export function sendWithResends(
   send: () => Promise<RpcResponse>,
-  call: CallTarget & { readonly isRepeatable?: (() => boolean | Promise<boolean>) | undefined },
-  { options, callOptions, state, closed }: ResendContext,
+  call: Parameters<typeof errorContextOf>[0] & Partial<Pick<ResendPolicy, 'isRepeatable'>>,
+  {
+    options,
+    callOptions,
+    state,
+    closed,
+  }: {
+    readonly options: CoreClientSettings
+    readonly callOptions: CallOptions
+    readonly state: ClientState
+  } & Pick<ResendPolicy, 'closed'>,
 ): Promise<RpcResponse> {
   const row = findMethodRow(call.method)
   const isReadOnly = row !== undefined && row.hasEffects === undefined

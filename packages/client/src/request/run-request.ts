@@ -39,6 +39,7 @@ export interface RunningCall {
   readonly maxTotalMs: number
   readonly clock: Clock
   readonly getErrorContext: () => CallErrorContext
+  /** The open login of a user that the requests wait for. */
   readonly getPendingLogin: () => Error | undefined
 }
 

@@ -12,18 +12,19 @@ export type CreateCall = <M extends MultiRoundMethod>(
   options: ReadOptions,
 ) => Promise<MultiRoundCall<M>>
 
-interface CallFactory {
+/** `createReadCall` is for prompts and resources, which only read and may be repeated. */
+export function createCallFactory(
+  sendOnce: SendOnce,
+  toolCalls: ToolCallFactory,
+): {
   readonly createCall: CreateCall
-  /** For prompts and resources, which only read and may be repeated. */
   readonly createReadCall: <M extends MultiRoundMethod>(
     method: M,
     params: JsonObject,
     options: ReadOptions,
   ) => MultiRoundCall<M>
-}
-
-export function createCallFactory(sendOnce: SendOnce, toolCalls: ToolCallFactory): CallFactory {
-  const createReadCall: CallFactory['createReadCall'] = (method, params, callOptions) => ({
+} {
+  const createReadCall: ReturnType<typeof createCallFactory>['createReadCall'] = (method, params, callOptions) => ({
     method,
     params,
     options: callOptions,

@@ -18,20 +18,16 @@ export interface PendingCall<M extends MultiRoundMethod = MultiRoundMethod> {
   readonly handOffs?: number | undefined
 }
 
-export interface ParsedPendingCall {
-  readonly method: MultiRoundMethod
-  readonly params: JsonObject
-  readonly inputRequired: InputRequired
-  readonly round: number
-  readonly handOffs: number
-}
-
-interface ParseIssue {
-  readonly issue: string
-}
-
 /** Parses a stored pending call as untrusted input; an invalid value gives the reason. */
-export function parsePendingCall(value: unknown): ParsedPendingCall | ParseIssue {
+export function parsePendingCall(value: unknown):
+  | {
+      readonly method: MultiRoundMethod
+      readonly params: JsonObject
+      readonly inputRequired: InputRequired
+      readonly round: number
+      readonly handOffs: number
+    }
+  | { readonly issue: string } {
   if (!isWithinMessageBounds(value)) return { issue: 'it is larger than a message may be' }
   if (!isJsonObject(value)) return { issue: 'expected an object' }
   const { method } = value
@@ -45,7 +41,10 @@ export function parsePendingCall(value: unknown): ParsedPendingCall | ParseIssue
   return { method, params: call.params, inputRequired: requiredInput, ...counts }
 }
 
-function parseCounts({ round, handOffs = 0 }: JsonObject): Pick<ParsedPendingCall, 'round' | 'handOffs'> | ParseIssue {
+function parseCounts({
+  round,
+  handOffs = 0,
+}: JsonObject): { readonly round: number; readonly handOffs: number } | { readonly issue: string } {
   if (!isPositiveInteger(round)) return { issue: 'round: expected a whole number from 1' }
   if (handOffs === 0) return { round, handOffs }
   return isPositiveInteger(handOffs) && handOffs <= round
@@ -61,7 +60,10 @@ function isMultiRoundMethod(method: unknown): method is MultiRoundMethod {
   return typeof method === 'string' && findMethodRow(method)?.canRequireInput === true
 }
 
-function parseCallParams(method: MultiRoundMethod, value: unknown): { readonly params: JsonObject } | ParseIssue {
+function parseCallParams(
+  method: MultiRoundMethod,
+  value: unknown,
+): { readonly params: JsonObject } | { readonly issue: string } {
   if (!isJsonObject(value)) return { issue: 'params: expected an object' }
   const field = findMethodRow(method)?.targetParam ?? 'name'
   const target = value[field]

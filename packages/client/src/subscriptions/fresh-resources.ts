@@ -1,6 +1,6 @@
 import { onCancel } from '@x/core'
 import { isAnswered, isClientError } from '../request/client-error.ts'
-import { subscriptionEndedError, type RefreshContext, debounceWork, type DebouncedWork } from './refresh-context.ts'
+import { subscriptionEndedError, type RefreshContext, debounceWork } from './refresh-context.ts'
 import { findContainingUri, type SubscribedUris, createSubscribedUris } from '../caching/changes.ts'
 import type { Subscription } from './subscription.ts'
 import type { SubscriptionEvent } from '../caching/changes.ts'
@@ -87,11 +87,9 @@ function changedUrisOf(event: SubscriptionEvent, resources: SubscribedUris): rea
   return subscribedUri === undefined ? matchingUris : [...matchingUris, subscribedUri]
 }
 
-function createDebouncedReader({ sendOnce, clock, jitterMs, signal, onError }: RefreshContext): Pick<
-  DebouncedWork,
-  'stop'
-> & {
+function createDebouncedReader({ sendOnce, clock, jitterMs, signal, onError }: RefreshContext): {
   requestRead(uris: readonly string[]): void
+  stop(): void
 } {
   // Bounded by the URIs that the host subscribes to: those of a server are looked up among them.
   const pendingUris = new Set<string>()

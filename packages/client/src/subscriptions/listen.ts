@@ -80,14 +80,10 @@ function toSingleUseIterable(
   }
 }
 
-interface OpenSubscription {
-  readonly wantedChanges: WantedChanges
-  readonly queue: EventQueue
-  readonly options: ListenOptions
-  readonly signal: AbortSignal
-}
-
-async function reopenStreams(context: ListenContext, currentSubscription: OpenSubscription): Promise<void> {
+async function reopenStreams(
+  context: ListenContext,
+  currentSubscription: Parameters<typeof followStream>[1],
+): Promise<void> {
   const { queue, options, signal } = currentSubscription
   const { attempts, ...backoffBounds } = reopenBoundsOf(options)
   let failuresInRow = 0
@@ -117,10 +113,19 @@ function reopenBoundsOf({ reopen = {} }: ListenOptions): BackoffBounds & { reado
 
 async function followStream(
   context: ListenContext,
-  currentSubscription: OpenSubscription,
+  {
+    wantedChanges,
+    queue,
+    options,
+    signal,
+  }: {
+    readonly wantedChanges: WantedChanges
+    readonly queue: EventQueue
+    readonly options: ListenOptions
+    readonly signal: AbortSignal
+  },
   isFirst: boolean,
 ): Promise<{ readonly openDurationMs: number; readonly error?: ClientError | undefined }> {
-  const { wantedChanges, queue, options, signal } = currentSubscription
   const { sendOnce, partition, clientState, clock } = context
   const call = {
     method: 'subscriptions/listen',

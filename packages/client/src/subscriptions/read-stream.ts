@@ -7,20 +7,21 @@ import {
   type WantedChanges,
 } from '../caching/changes.ts'
 
-export interface StreamListener {
-  /** Called once the server has acknowledged the subscription. */
-  readonly onOpened: (acceptedChanges: WantedChanges) => void
-  readonly onChange: (change: ReportedChange) => void
-}
-
 /**
  * Reads one stream: its acknowledgement, and then changes. Messages with the id of another subscription, before the
  * acknowledgement or outside the accepted filter are ignored (basic/patterns/subscriptions). Feed each message to the
- * returned function; it returns true once the stream is open.
+ * returned function; it returns true once the stream is open. `onOpened` is called once the server has acknowledged the
+ * subscription.
  */
 export function createSubscriptionReader(
   requestedChanges: WantedChanges,
-  { onOpened, onChange }: StreamListener,
+  {
+    onOpened,
+    onChange,
+  }: {
+    readonly onOpened: (acceptedChanges: WantedChanges) => void
+    readonly onChange: (change: ReportedChange) => void
+  },
 ): (message: RpcNotification, id: RequestId) => boolean {
   let openStream: { readonly id: RequestId; readonly acceptedChanges: WantedChanges } | undefined
   return (message, id) => {

@@ -28,19 +28,17 @@ export function subscriptionEndedError(): ClientError {
   return new ClientError('transport', reason, { method: 'subscriptions/listen' })
 }
 
-/** Work that runs once for all requests since its last start. */
-export interface DebouncedWork {
-  /** Asks for the work, which begins within `jitterMs`. If it is running, it runs once more. */
-  schedule(): void
-  /** Prevents further work. Work that has begun continues. */
-  stop(): void
-}
-
+/** Runs work once for all requests since its last start. */
 export function debounceWork(
   run: () => Promise<void>,
   onFailure: (error: unknown) => void,
   { jitterMs, clock }: Pick<RefreshContext, 'jitterMs' | 'clock'>,
-): DebouncedWork {
+): {
+  /** Asks for the work, which begins within `jitterMs`. If it is running, it runs once more. */
+  schedule(): void
+  /** Prevents further work. Work that has begun continues. */
+  stop(): void
+} {
   let timer: unknown
   let state: 'idle' | 'waiting' | 'working' | 'again' | 'stopped' = 'idle'
   const onWorkEnd = (): void => {

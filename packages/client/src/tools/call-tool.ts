@@ -7,9 +7,8 @@ import {
   projectMetaKeys,
   encodeHeaderArguments,
   type HeaderParams,
-  type Tool,
 } from '@x/schema'
-import { createOutputCheckLookup, type OutputCheck } from './check-output.ts'
+import { createOutputCheckLookup } from './check-output.ts'
 import { type CallErrorContext, encodeArguments, isClientError, isUnanswered } from '../request/client-error.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import type { CoreClientSettings } from '../request/options.ts'
@@ -24,10 +23,6 @@ export interface ToolCallsDeps {
   readonly listTools: (options: ReadOptions) => Promise<unknown>
   readonly errorContextOf: (request: ClientRequest<'tools/call'>) => CallErrorContext
   readonly options: Pick<CoreClientSettings, 'outputSchemaCompiler'> & { readonly log: Log }
-}
-
-interface ToolCallsContext extends ToolCallsDeps {
-  readonly getOutputCheck: ((tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined) | undefined
 }
 
 /**
@@ -53,10 +48,9 @@ const maxRememberedToolLookups = 1000
  * behavior). Repeating is safe, because a server checks headers before it runs the tool, in every round.
  */
 export function createToolCalls(deps: ToolCallsDeps): ToolCallFactory {
-  const { sendOnce, toolIndex, listTools, options: clientOptions } = deps
+  const { sendOnce, toolIndex, listTools, errorContextOf, options: clientOptions } = deps
   const { outputSchemaCompiler, log } = clientOptions
   const getOutputCheck = outputSchemaCompiler && createOutputCheckLookup(outputSchemaCompiler, log)
-  const context: ToolCallsContext = { ...deps, getOutputCheck }
   // Created on first use, because a program may have thousands of clients, few of which look up a tool.
   let lookups: Map<string, Promise<unknown>> | undefined
   /** Lists the tools, once for each unknown name. Calls that need the list at the same time share one request. */
@@ -86,8 +80,10 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCallFactory {
         return isRepeatable(toolIndex.find(name))
       }
       const requestOf = (paramsWithInput: JsonObject): ClientRequest<'tools/call'> =>
-        withHeaderParams(context, name, { method: 'tools/call', params: paramsWithInput, isRepeatable: isSafeToRepeat })
-      const outputCheck = createOutputCheck(context, { method: 'tools/call', params }, name)
+        withHeaderParams(deps, name, { method: 'tools/call', params: paramsWithInput, isRepeatable: isSafeToRepeat })
+      const call = { method: 'tools/call', params } as const
+      const tool = getOutputCheck && toolIndex.find(name)?.tool
+      const outputCheck = tool && getOutputCheck(tool, errorContextOf(call))
       return {
         method: 'tools/call',
         params,
@@ -99,7 +95,7 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCallFactory {
             return sendOnce(requestOf(paramsWithInput), options)
           }),
         isRestartable: () => isRestartable(toolIndex.find(name)),
-        check: outputCheck,
+        check: outputCheck && ((result) => outputCheck(result, errorContextOf(call))),
       }
     },
   }
@@ -116,7 +112,7 @@ function isRestartable(knownTool: KnownTool | undefined): boolean {
 }
 
 function withHeaderParams(
-  { toolIndex, errorContextOf }: ToolCallsContext,
+  { toolIndex, errorContextOf }: ToolCallsDeps,
   name: string,
   call: ClientRequest<'tools/call'>,
 ): ClientRequest<'tools/call'> {
@@ -125,16 +121,6 @@ function withHeaderParams(
   const args = isJsonObject(call.params.arguments) ? call.params.arguments : {}
   const encode = (): HeaderParams => encodeHeaderArguments(declaredHeaders, args)
   return { ...call, headerParams: encodeArguments(encode, () => errorContextOf(call)) }
-}
-
-function createOutputCheck(
-  { toolIndex, getOutputCheck, errorContextOf }: ToolCallsContext,
-  call: ClientRequest<'tools/call'>,
-  name: string,
-): ((result: CallToolResult) => void) | undefined {
-  const knownTool = toolIndex.find(name)
-  const outputCheck = knownTool && getOutputCheck?.(knownTool.tool, errorContextOf(call))
-  return outputCheck && ((result) => outputCheck(result, errorContextOf(call)))
 }
 
 function hasAnswer(error: unknown): boolean {
