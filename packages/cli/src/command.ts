@@ -2,7 +2,7 @@ import { parseDuration } from '@x/core'
 import { Command, InvalidArgumentError } from 'commander'
 import type { ExitCode } from './cli-error.ts'
 import type { CliIo } from './cli-io.ts'
-import { createPrinter, type Printer } from './output/printer.ts'
+import { Printer } from './output/printer.ts'
 
 /** What a command runs with. */
 export interface CommandContext {
@@ -46,7 +46,7 @@ export function createCommand<Options>(
       // The cast is safe: commander parses the options that the caller declares for this command.
       const options = command.opts() as Options & { readonly json?: boolean }
       const work = await loadWork()
-      host.exitCode = await work({ io: host.io, printer: createPrinter(host.io, options.json === true) }, options, [
+      host.exitCode = await work({ io: host.io, printer: new Printer(host.io, options.json === true) }, options, [
         ...command.args,
       ])
     })

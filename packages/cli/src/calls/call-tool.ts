@@ -8,7 +8,7 @@ import { readJsonOption } from '../json-option.ts'
 import { printToolResult } from '../output/tool-result.ts'
 import { adviseAnswers, answerHandlers, readAnswers } from './answers.ts'
 import { type TargetOptions, withClient } from './connect-target.ts'
-import { createProgressLine, type ProgressLine } from './progress-line.ts'
+import { ProgressLine } from './progress-line.ts'
 
 export interface CallCommandOptions extends TargetOptions {
   readonly args: string
@@ -23,7 +23,7 @@ export async function runCallCommand(
 ): Promise<ExitCode> {
   const { args, timeout, answers } = options
   const parsedArgs = readJsonOption('args', args)
-  const progressLine = createProgressLine(io)
+  const progressLine = new ProgressLine(io)
   const asked = await inputHandlers(io, progressLine)
   const handlers = answers === undefined ? asked : answerHandlers(await readAnswers(answers), asked)
   return withClient(target, { options, io, client: handlers }, async (client) => {

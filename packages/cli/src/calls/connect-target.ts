@@ -6,7 +6,7 @@ import { type TaskHandle, type TasksClient, tasksClient } from '@x/tasks/client'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import { createTokenAuthorizer } from './given-token.ts'
-import { createServerOutput, type ServerOutput } from './server-output.ts'
+import { ServerOutput } from './server-output.ts'
 import { createCommandLogin, loginTimeoutMs, OtherUrlError } from './stored-login.ts'
 import { failUnreachable, sayWaiting } from './unanswered-requests.ts'
 import { parseTargetText, type ServerTarget } from './target.ts'
@@ -33,7 +33,7 @@ function connectServer(
   output: ServerOutput,
   onLoginNeeded: (addedScopes: readonly string[]) => void,
 ): AnyConnection {
-  if (!(target instanceof URL)) return connectAny(target, { stdio: { stderr: output.onLine } })
+  if (!(target instanceof URL)) return connectAny(target, { stdio: { stderr: (line) => output.add(line) } })
   if (token !== undefined) return connectAny(target, { http: { auth: createTokenAuthorizer(token) } })
   return connectAny(target, { http: { auth: createCommandLogin(io.input.isTTY === true, onLoginNeeded) } })
 }
@@ -66,10 +66,10 @@ async function runWithClient(
   { options, io, client: clientOptions = {} }: WithClientOptions,
   run: RunWithClient,
 ): Promise<ExitCode> {
-  const output = createServerOutput(io, options.verbose === true)
+  const output = new ServerOutput(io, options.verbose === true)
   const target = parseTargetText(text)
-  let missingLogin: MissingLogin | undefined
-  const onLoginNeeded = (addedScopes: readonly string[]): void => void (missingLogin = { text, addedScopes })
+  let neededScopes: readonly string[] | undefined
+  const onLoginNeeded = (addedScopes: readonly string[]): void => void (neededScopes = addedScopes)
   const connection = connectServer(target, { options, io }, output, onLoginNeeded)
   let code: ExitCode | undefined
   let task: TaskHandle | undefined
@@ -84,7 +84,7 @@ async function runWithClient(
     return code
   } catch (error) {
     if (task !== undefined && io.signal.aborted) await cancelRunningTask(task, io)
-    throw withLoginAdvice(output.shorten(error), missingLogin)
+    throw withLoginAdvice(output.shorten(error), text, neededScopes)
   } finally {
     await connection.close()
     if (code !== 0) output.show()
@@ -105,16 +105,12 @@ function patienceMs(target: ServerTarget, { token }: TargetOptions, { input }: C
   return target instanceof URL && token === undefined && input.isTTY === true ? loginTimeoutMs : undefined
 }
 
-/** A login that a command without a terminal cannot begin. */
-interface MissingLogin {
-  readonly text: string
-  /** What an earlier login lacks. Empty for a login from the start. */
-  readonly addedScopes: readonly string[]
-}
-
-function withLoginAdvice(error: unknown, missing: MissingLogin | undefined): unknown {
-  if (missing === undefined) return error
-  const { text, addedScopes } = missing
+/**
+ * For a login that a command without a terminal cannot begin. `addedScopes` are those that an earlier login lacks. Empty
+ * for a login from the start.
+ */
+function withLoginAdvice(error: unknown, text: string, addedScopes: readonly string[] | undefined): unknown {
+  if (addedScopes === undefined) return error
   const advice =
     addedScopes.length === 0
       ? `Log in with "mcpx list ${text}" at a terminal, or pass --token.`

@@ -51,8 +51,7 @@ export async function listServer(
 async function writeToken(printer: Printer, target: string, signal: AbortSignal): Promise<ExitCode> {
   const token = URL.canParse(target) ? await readOwnToken(new URL(target), signal) : undefined
   if (token === undefined) throw new CliError('failure', `There is no login at ${target}`)
-  if (printer.isJson) printer.json({ token })
-  else printer.line(token)
+  printer.result({ token }, token)
   return 0
 }
 

@@ -2,30 +2,30 @@ import type { Progress } from '@x/client'
 import { type CliIo, widthOf } from '../cli-io.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
 
-/** Shows a call's progress in one line of a terminal. */
-export interface ProgressLine {
-  show(progress: Progress): void
-  /** Removes the line, before other text is written. */
-  clear(): void
-}
-
 const barWidth = 20
 
-/** On the standard error. Without a terminal, nothing is written. */
-export function createProgressLine(io: Pick<CliIo, 'output' | 'errorOutput'>): ProgressLine {
-  const width = widthOf(io)
-  let isShown = false
-  return {
-    show: (progress) => {
-      if (width === undefined) return
-      const text = toDisplayLine(formatProgress(progress))
-      io.errorOutput.write(`\r\u001B[K${text.slice(0, width - 1)}`)
-      isShown = true
-    },
-    clear: () => {
-      if (isShown) io.errorOutput.write('\r\u001B[K')
-      isShown = false
-    },
+/** Shows a call's progress in one line of a terminal, on the standard error. Without a terminal, nothing is written. */
+export class ProgressLine {
+  readonly #output: CliIo['errorOutput']
+  readonly #width: number | undefined
+  #isShown = false
+
+  constructor(io: Pick<CliIo, 'output' | 'errorOutput'>) {
+    this.#output = io.errorOutput
+    this.#width = widthOf(io)
+  }
+
+  show(progress: Progress): void {
+    if (this.#width === undefined) return
+    const text = toDisplayLine(formatProgress(progress))
+    this.#output.write(`\r\u001B[K${text.slice(0, this.#width - 1)}`)
+    this.#isShown = true
+  }
+
+  /** Removes the line, before other text is written. */
+  clear(): void {
+    if (this.#isShown) this.#output.write('\r\u001B[K')
+    this.#isShown = false
   }
 }
 

@@ -20,8 +20,7 @@ export async function startBridge(
 ): Promise<ExitCode> {
   const { url } = await openBridge(target, options)
   if (url === undefined) return 0
-  if (printer.isJson) printer.json({ url })
-  else printer.line(url)
+  printer.result({ url }, url)
   return 0
 }
 

@@ -11,8 +11,7 @@ interface Entry {
 export function writeCompletion(printer: Printer, shell: string, program: Command): ExitCode {
   const entries = listEntries(program, [])
   const script = shell === 'fish' ? fishScript(entries) : posixScript(entries, shell === 'zsh')
-  if (printer.isJson) printer.json({ shell, script })
-  else printer.line(script)
+  printer.result({ shell, script }, script)
   return 0
 }
 

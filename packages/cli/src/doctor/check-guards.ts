@@ -4,14 +4,15 @@ import { probeBodyOf, sendPlain, sendRpc } from './rpc-probe.ts'
 
 const foreignOrigin = 'https://mcpx-doctor.invalid'
 
-interface Guard {
-  readonly what: string
-  readonly change: Omit<RpcProbe, 'method'>
-  readonly remedy: string
-}
-
 /** The served request with one change must be rejected, and not with an internal error. */
-async function checkGuard(target: Target, { what, change, remedy }: Guard): Promise<Finding> {
+async function checkGuard(
+  target: Target,
+  {
+    what,
+    change,
+    remedy,
+  }: { readonly what: string; readonly change: Omit<RpcProbe, 'method'>; readonly remedy: string },
+): Promise<Finding> {
   const { served } = target
   if (served === undefined) return skipped('No request is served.')
   const headers = { ...served.headers, ...change.headers }

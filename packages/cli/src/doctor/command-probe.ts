@@ -7,19 +7,16 @@ import type { RpcProbe } from './check.ts'
 import type { Reply } from './http-probe.ts'
 import { probeBodyOf } from './rpc-probe.ts'
 
-/** A server that the doctor has started. */
-export interface CommandServer extends AsyncDisposable {
-  /** Sends a probe over stdio. It never rejects: a process that ends is a result of the check. */
-  send(probe: RpcProbe): Promise<Reply>
-}
-
 const timeoutMs = 10_000
 
-/** Starts the server of a command with the first probe. */
+/**
+ * Starts the server of a command with the first probe. `send` sends a probe over stdio. It never rejects: a process that
+ * ends is a result of the check.
+ */
 export function startCommandServer(
   target: Program,
   { signal, onLine }: { readonly signal: AbortSignal; readonly onLine: (line: string) => void },
-): CommandServer {
+): AsyncDisposable & { readonly send: (probe: RpcProbe) => Promise<Reply> } {
   // The probes find the revision themselves.
   const connection = connectStdio({ ...target, stderr: onLine, restart: false, onStart: async () => {} })
   let lastId = 0

@@ -3,7 +3,7 @@ import type { CommandContext } from '../command.ts'
 import { readJsonOption } from '../json-option.ts'
 import { type Printer, wrapWords } from '../output/printer.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
-import { createServerOutput, type ServerOutput } from '../calls/server-output.ts'
+import { ServerOutput } from '../calls/server-output.ts'
 import { createLogin, readAccessToken } from '../calls/stored-login.ts'
 import { parseTargetText, type Program, type ServerTarget } from '../calls/target.ts'
 import { type CheckId, checkIds, type Finding } from './check.ts'
@@ -43,7 +43,7 @@ export async function examineServer(
     const storedToken = token ?? (await readAccessToken(createLogin(), server, io.signal))
     await runChecks({ url: server, ...options, token: storedToken }, onFinding)
   } else {
-    const output = createServerOutput(io, verbose === true)
+    const output = new ServerOutput(io, verbose === true)
     await checkCommand({ server, output }, options, onFinding)
     if (findings.some(({ status }) => status === 'wrong')) output.show()
   }
@@ -55,7 +55,7 @@ async function checkCommand(
   options: Omit<DoctorOptions, 'url' | 'send'>,
   onFinding: (id: CheckId, finding: Finding) => void,
 ): Promise<void> {
-  await using process = startCommandServer(server, { signal: options.signal, onLine: output.onLine })
+  await using process = startCommandServer(server, { signal: options.signal, onLine: (line) => output.add(line) })
   const url = new URL(`stdio:${encodeURIComponent(server.command)}`)
   await runChecks({ url, send: process.send, ...options }, onFinding)
 }
@@ -63,8 +63,8 @@ async function checkCommand(
 function printTotals(printer: Printer, target: string, findings: readonly IdentifiedFinding[]): ExitCode {
   const count = (status: Finding['status']): number => findings.filter((finding) => finding.status === status).length
   const totals = { ok: count('ok'), wrong: count('wrong'), skipped: count('skipped') }
-  if (printer.isJson) printer.json({ target, ...totals, checks: findings })
-  else printer.line(`\n${totals.ok} right, ${totals.wrong} wrong, ${totals.skipped} skipped.`)
+  const text = `\n${totals.ok} right, ${totals.wrong} wrong, ${totals.skipped} skipped.`
+  printer.result({ target, ...totals, checks: findings }, text)
   return totals.wrong === 0 ? 0 : 1
 }
 

@@ -16,8 +16,7 @@ export async function acceptTool(
   })
   const isRemoved = await openPinFile(pins).remove(upstream, tool)
   if (!isRemoved) throw new CliError('failure', describeKnown(pins, text, { upstream, tool }))
-  if (printer.isJson) printer.json({ upstream, tool, accepted: true })
-  else printer.line(`The next definition of ${tool} is accepted.`)
+  printer.result({ upstream, tool, accepted: true }, `The next definition of ${tool} is accepted.`)
   return 0
 }
 

@@ -13,7 +13,6 @@ export async function startGateway(
   const { gateway: options, http } = await readSettings(config, io)
   const extensions = [...(await startOpenTelemetrySdk(io, options)), ...(options.extensions ?? [])]
   const { url } = await waitForListening(serveHttp(gateway({ ...options, extensions }), http))
-  if (printer.isJson) printer.json({ url })
-  else printer.line(url)
+  printer.result({ url }, url)
   return 0
 }

@@ -30,11 +30,10 @@ export async function createProject(
     await writeFile(target, fillIn(text, values), { flag: 'wx' })
   }
   const names = files.map(({ file }) => file).toSorted()
-  if (printer.isJson) printer.json({ folder: path, name, kind, files: names })
-  else
-    printer.line(
-      `${path} has a new server: ${names.join(', ')}.\n\nNext:\n  cd ${folder}\n  npm install\n  npm test\n  npm start`,
-    )
+  printer.result(
+    { folder: path, name, kind, files: names },
+    `${path} has a new server: ${names.join(', ')}.\n\nNext:\n  cd ${folder}\n  npm install\n  npm test\n  npm start`,
+  )
   return 0
 }
 

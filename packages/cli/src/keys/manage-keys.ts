@@ -10,14 +10,12 @@ import { createKeysFile, readKeysFile, replaceKeysFile } from './keys-file.ts'
 export async function newKey({ printer }: CommandContext, { keysFile }: { keysFile?: string }): Promise<ExitCode> {
   const key = randomBytes(32).toString('base64url')
   if (keysFile === undefined) {
-    if (printer.isJson) printer.json({ key })
-    else printer.line(key)
+    printer.result({ key }, key)
     return 0
   }
   await createKeysFile(keysFile, [key])
   const id = await keyIdOf({ line: key, input: key })
-  if (printer.isJson) printer.json({ file: keysFile, id })
-  else printer.line(`${keysFile} has the new key ${id}. Give the same file to every instance.`)
+  printer.result({ file: keysFile, id }, `${keysFile} has the new key ${id}. Give the same file to every instance.`)
   return 0
 }
 
@@ -86,8 +84,7 @@ export async function rotateKeys(
   const lines = change(keys.map(({ line }) => line))
   await replaceKeysFile(keysFile, lines)
   const ids = await listKeyIds(await readKeysFile(keysFile))
-  if (printer.isJson) printer.json({ keys: ids, next })
-  else printer.line(`${keysFile} has the keys ${ids.join(', ')}; ${ids[0]} seals.\n${next}`)
+  printer.result({ keys: ids, next }, `${keysFile} has the keys ${ids.join(', ')}; ${ids[0]} seals.\n${next}`)
   return 0
 }
 

@@ -3,33 +3,46 @@ import util from 'node:util'
 import { type CliIo, hasColors, widthOf } from '../cli-io.ts'
 import { toDisplayJson, toDisplayLine } from '../terminal/display-text.ts'
 
-export type Color = 'bold' | 'dim' | 'green' | 'red' | 'yellow'
-
 /** Shows the result of a command, as text or as JSON. */
-export interface Printer {
+export class Printer {
   /** The user wants JSON. Nothing else then goes to the standard output. */
   readonly isJson: boolean
-  /** A line of text on the standard output. */
-  line(text?: string): void
-  /** A value as one line of JSON on the standard output. */
-  json(value: object): void
-  /** A line on the standard error, for a person who waits or must act. */
-  note(text: string): void
-  /** Plain text where there are no colours. */
-  color(color: Color, text: string): string
   /** Undefined if no line needs to be shortened. */
   readonly width: number | undefined
-}
+  readonly #io: CliIo
+  readonly #isColored: boolean
 
-export function createPrinter(io: CliIo, isJson: boolean): Printer {
-  const isColored = hasColors(io)
-  return {
-    isJson,
-    line: (text = '') => void io.output.write(`${text}\n`),
-    json: (value) => void io.output.write(`${toDisplayJson(value, io.output)}\n`),
-    note: (text) => void io.errorOutput.write(`${text}\n`),
-    color: (color, text) => (isColored ? util.styleText(color, text, { validateStream: false }) : text),
-    width: widthOf(io),
+  constructor(io: CliIo, isJson: boolean) {
+    this.isJson = isJson
+    this.width = widthOf(io)
+    this.#io = io
+    this.#isColored = hasColors(io)
+  }
+
+  /** A line of text on the standard output. */
+  line(text = ''): void {
+    this.#io.output.write(`${text}\n`)
+  }
+
+  /** A value as one line of JSON on the standard output. */
+  json(value: object): void {
+    this.line(toDisplayJson(value, this.#io.output))
+  }
+
+  /** A result: a value for a program, or a text for a person. */
+  result(value: object, text: string): void {
+    if (this.isJson) this.json(value)
+    else this.line(text)
+  }
+
+  /** A line on the standard error, for a person who waits or must act. */
+  note(text: string): void {
+    this.#io.errorOutput.write(`${text}\n`)
+  }
+
+  /** Plain text where there are no colours. */
+  color(color: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string): string {
+    return this.#isColored ? util.styleText(color, text, { validateStream: false }) : text
   }
 }
 

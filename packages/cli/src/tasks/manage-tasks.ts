@@ -173,8 +173,7 @@ function printOutcome(
   { printer }: CommandContext,
   { id, outcome, text }: { id: string; outcome: CancelOutcome | RevokeOutcome; text: string },
 ): ExitCode {
-  if (printer.isJson) printer.json({ id, outcome })
-  else printer.line(`The task ${toDisplayLine(id)} ${text}.`)
+  printer.result({ id, outcome }, `The task ${toDisplayLine(id)} ${text}.`)
   return outcome === 'cancelled' || outcome === 'notified' || outcome === 'revoked' ? 0 : 1
 }
 

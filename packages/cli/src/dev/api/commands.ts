@@ -19,21 +19,19 @@ export interface Commands {
   useProfile(profile: Profile): void
   restart(): void
   kill(): void
-  complete(completion: PageCompletion): Promise<readonly string[]>
+  /** Completes an argument of a prompt, or a variable of a URI template. */
+  complete(completion: {
+    readonly kind: 'prompt' | 'template'
+    readonly target: string
+    readonly name: string
+    readonly value: string
+    /** The other arguments. */
+    readonly args: Readonly<Record<string, string>>
+  }): Promise<readonly string[]>
   useTask(id: string, action: 'status' | 'cancel'): Promise<void>
   /** Opens a `requestState` with the keys of this run. */
   openState(token: string): Promise<JsonObject>
   examine(): void
-}
-
-/** Completes an argument of a prompt, or a variable of a URI template. */
-export interface PageCompletion {
-  readonly kind: 'prompt' | 'template'
-  readonly target: string
-  readonly name: string
-  readonly value: string
-  /** The other arguments. */
-  readonly args: Readonly<Record<string, string>>
 }
 
 type Run = (commands: Commands, body: JsonObject) => JsonObject | void | Promise<JsonObject | void>
@@ -75,7 +73,7 @@ function parseCall(body: JsonObject): CallRequest {
   return { kind, target: requireText(body, 'target'), args: parseArgs(body) }
 }
 
-function parseCompletion(body: JsonObject): PageCompletion {
+function parseCompletion(body: JsonObject): Parameters<Commands['complete']>[0] {
   const args = Object.entries(parseArgs(body)).filter((entry): entry is [string, string] => {
     return typeof entry[1] === 'string'
   })

@@ -5,11 +5,6 @@ import type { EventLog } from '../event-log.ts'
 import type { QuestionView } from '../events.ts'
 import { toJson } from './to-json.ts'
 
-interface OpenQuestion {
-  readonly view: QuestionView
-  readonly answer: (answer: ElicitAnswer) => void
-}
-
 /** Remembered, to say why a question is asked again. */
 const maxLastQuestions = 1000
 
@@ -17,7 +12,7 @@ const maxLastQuestions = 1000
 export class Questions {
   readonly #log: EventLog
   readonly #getCallId: () => number | undefined
-  readonly #open = new Map<number, OpenQuestion>()
+  readonly #open = new Map<number, (answer: ElicitAnswer) => void>()
   readonly #lastByKey = new Map<string, QuestionView>()
   #lastId = 0
 
@@ -50,9 +45,9 @@ export class Questions {
 
   /** False if the question is not open any more. */
   answer(id: number, answer: ElicitAnswer): boolean {
-    const question = this.#open.get(id)
-    question?.answer(answer)
-    return question !== undefined
+    const give = this.#open.get(id)
+    give?.(answer)
+    return give !== undefined
   }
 
   #ask(
@@ -76,12 +71,11 @@ export class Questions {
         close()
         reject(signal.reason)
       }
-      const answer = (given: ElicitAnswer): void => {
-        close()
-        resolve(given)
-      }
       signal.addEventListener('abort', abandon)
-      this.#open.set(view.id, { view, answer })
+      this.#open.set(view.id, (answer) => {
+        close()
+        resolve(answer)
+      })
       this.#log.append({ type: 'question', question: view, isOpen: true })
     })
   }

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { parseJsonObject } from '@x/core'
 import { discoverProbe, olderInitializeRequest } from '@x/exchange/internal'
 import { encodeMessage } from '@x/schema'
-import { type OutputLine, type OwnProcess, type ProcessCommand, startOwnProcess } from './own-process.ts'
+import { type OutputLine, OwnProcess, type ProcessCommand } from './own-process.ts'
 
 /** What the first output of a process says: where it listens, that it speaks over its streams, or how it ended. */
 export type Detected =
@@ -29,7 +29,7 @@ export function startAndDetect(
   const decided = new Promise<Detected>((resolve) => {
     decide = resolve
   })
-  const process = startOwnProcess(command, (line) => {
+  const process = new OwnProcess(command, (line) => {
     // The answer is no output of the author's.
     if (line.stream === 'stdout' && isRpcMessage(line.text)) return decide({ transport: 'stdio' })
     onLine(line)

@@ -1,23 +1,16 @@
 import { isJsonObject, type JsonValue } from '@x/core'
-import type { Call } from '@x/exchange'
+import type { Call, Exchange } from '@x/exchange'
 import { metaKeys, type RpcRequest, type RpcResponse } from '@x/schema'
-
-/** A stream of changes can be open at this process of the server. */
-export interface FollowedProcess {
-  /** Another process takes over. */
-  readonly replaced: AbortSignal
-  exchange(request: RpcRequest, call: Call): Promise<RpcResponse>
-}
 
 /**
  * Serves a stream of changes across restarts: it is opened again at the next process, whose lists and resources may all
- * have changed. `waitForProcess` resolves with the process that is ready. If a stream ends while its process still
- * runs, it ends for the host too.
+ * have changed. `waitForProcess` resolves with the process that is ready, whose `replaced` aborts when another one takes
+ * over. If a stream ends while its process still runs, it ends for the host too.
  */
 export async function followChanges(
   request: RpcRequest,
   call: Call,
-  waitForProcess: () => Promise<FollowedProcess>,
+  waitForProcess: () => Promise<{ readonly replaced: AbortSignal; readonly exchange: Exchange }>,
 ): Promise<RpcResponse> {
   for (let isFirst = true; ; isFirst = false) {
     const { replaced, exchange } = await waitForProcess()

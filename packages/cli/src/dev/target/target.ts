@@ -57,7 +57,7 @@ export class Target {
   #probe: Probe = () => Promise.reject(new Error('not started'))
   #start = new AbortController()
   #work: Promise<void> = Promise.resolve()
-  #ready: PromiseWithResolvers = createResolvers()
+  #ready = createResolvers()
   #primary: RestartableConnection | undefined
   #isClosed = false
   /** The server is ready. Called before calls that wait for it. */
@@ -344,12 +344,7 @@ export class Target {
   }
 }
 
-interface PromiseWithResolvers {
-  readonly promise: Promise<void>
-  readonly resolve: () => void
-}
-
-function createResolvers(): PromiseWithResolvers {
+function createResolvers(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = (): void => {}
   const promise = new Promise<void>((resolvePromise) => {
     resolve = resolvePromise

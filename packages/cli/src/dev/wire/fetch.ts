@@ -18,12 +18,6 @@ export interface Instance {
   kill(): void
 }
 
-export interface FetchServer {
-  /** Which instance answers the next request. Undefined for a server that runs elsewhere. */
-  next(hasTurns: boolean): Instance | undefined
-  readonly otherToken: string | undefined
-}
-
 interface WireRequest {
   readonly request: HttpRequest
   readonly message: JsonObject | undefined
@@ -32,19 +26,25 @@ interface WireRequest {
   readonly pid: number | undefined
 }
 
-/** Records every message, and disturbs a request with a fault. */
-export function createWireFetch(wire: Wire, server: FetchServer): FetchFunction {
+/**
+ * Records every message, and disturbs a request with a fault. `next` says which instance answers the next request.
+ * Undefined for a server that runs elsewhere.
+ */
+export function createWireFetch(
+  wire: Wire,
+  { next, otherToken }: { next(hasTurns: boolean): Instance | undefined; readonly otherToken: string | undefined },
+): FetchFunction {
   return async (url, { method, headers, body, signal }) => {
     const message = body === undefined ? undefined : parseJsonObject(body)
     const { callId } = wire
     const { fault, altered } = takeFault(wire, message)
     // The question of an older revision is open in one process, so only requests of the current one take turns.
     const given = Object.fromEntries(headers)
-    const instance = server.next(given['mcp-protocol-version'] === protocolVersion)
+    const instance = next(given['mcp-protocol-version'] === protocolVersion)
     const request: HttpRequest = {
       url: instance?.url.href ?? url,
       method,
-      headers: { ...given, 'accept-encoding': 'identity', ...otherUserHeaders(fault, server) },
+      headers: { ...given, 'accept-encoding': 'identity', ...otherUserHeaders(fault, otherToken) },
       body: altered === message ? body : JSON.stringify(altered),
       signal,
     }
@@ -73,7 +73,7 @@ async function killDuring(written: Promise<void>, instance: Instance | undefined
 
 function otherUserHeaders(
   fault: ArmedFault | undefined,
-  { otherToken }: FetchServer,
+  otherToken: string | undefined,
 ): Readonly<Record<string, string>> {
   return fault?.kind === 'user' && otherToken !== undefined ? { authorization: `Bearer ${otherToken}` } : {}
 }

@@ -10,18 +10,16 @@ export interface HttpRequest {
   readonly signal: AbortSignal
 }
 
-export interface SentRequest {
-  /** Resolves when the operating system has accepted the whole request. */
-  readonly written: Promise<void>
-  /** Resolves with the head of the response. */
-  readonly response: Promise<IncomingMessage>
-}
-
 /**
  * Uses a socket of its own. `fetch` would use one of the process before the last restart, gives up after five minutes
  * without a byte, and does not say when a request was written.
  */
-export function sendHttp({ url, method, headers, body, signal }: HttpRequest): SentRequest {
+export function sendHttp({ url, method, headers, body, signal }: HttpRequest): {
+  /** Resolves when the operating system has accepted the whole request. */
+  readonly written: Promise<void>
+  /** Resolves with the head of the response. */
+  readonly response: Promise<IncomingMessage>
+} {
   const send = url.startsWith('https:') ? requestHttps : requestHttp
   const outgoing = send(url, { method, headers, signal, agent: false })
   const response = new Promise<IncomingMessage>((resolve, reject) => {

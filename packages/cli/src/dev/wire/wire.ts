@@ -8,13 +8,6 @@ import { type ArmedFault, type FaultKind, faultKinds, faults, isAnswer } from '.
 type RecordedMessage = Omit<MessageView, 'bytes' | 'stateBytes' | 'http' | 'note'> &
   Partial<Pick<MessageView, 'http' | 'note'>>
 
-/** What faults depend on. */
-export interface FaultyServer {
-  /** The server is a process of this command. */
-  readonly hasProcess: boolean
-  readonly isHttp: boolean
-}
-
 /** A fault has taken effect on a request of a call. */
 export type FaultListener = (callId: number, kind: FaultKind, request: JsonObject) => void
 
@@ -29,7 +22,7 @@ export class Wire {
   readonly #expected: { readonly callId: number; readonly method: string; readonly target: unknown }[] = []
   readonly #hasUser: boolean
   #armed: ArmedFault | undefined
-  #server: FaultyServer = { hasProcess: false, isHttp: false }
+  #server = { hasProcess: false, isHttp: false }
   onFault: FaultListener = () => {}
 
   constructor(log: EventLog, { hasUser }: { readonly hasUser: boolean }) {
@@ -72,7 +65,8 @@ export class Wire {
     return index === -1 ? undefined : this.#expected.splice(index, 1)[0]?.callId
   }
 
-  setServer(server: FaultyServer): void {
+  /** Faults depend on this. `hasProcess` says that the server is a process of this command. */
+  setServer(server: { readonly hasProcess: boolean; readonly isHttp: boolean }): void {
     this.#server = server
     this.#report()
   }

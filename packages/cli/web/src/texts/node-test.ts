@@ -1,20 +1,21 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@x/core'
 import type { CallView, MessageView } from '../../../src/dev/events.ts'
 
-/** What a test is written from. */
-export interface RecordedCall {
+/**
+ * Returns a test for `node --test` that repeats a call with the answers that were given. Undefined for a call that is no
+ * tool call or has not ended, and for one whose questions have no keys, as in older revisions. `module` is the import of
+ * the module that exports the server. Undefined if it is not known.
+ */
+export function toTest({
+  call,
+  messages,
+  module,
+}: {
   readonly call: CallView
   /** The messages of the call, in their order. */
   readonly messages: readonly MessageView[]
-  /** The import of the module that exports the server. Undefined if it is not known. */
   readonly module: string | undefined
-}
-
-/**
- * Returns a test for `node --test` that repeats a call with the answers that were given. Undefined for a call that is no
- * tool call or has not ended, and for one whose questions have no keys, as in older revisions.
- */
-export function toTest({ call, messages, module }: RecordedCall): string | undefined {
+}): string | undefined {
   const { target, args, status, result, error = '' } = call
   // A broken connection has no code, and is nothing that a test in memory repeats.
   const isLost = status === 'failed' && !/ \(-?\d+\)$/.test(error)
