@@ -2,8 +2,7 @@ import { type JsonObject, stringifyWellFormed } from '@x/core'
 import type { Resource } from '@x/schema'
 import { digestOf } from '../wire/digest.ts'
 import { directoryMediaType, type Skill } from '../wire/skill.ts'
-import type { ParsedSkillFiles, ServedFile } from './parse-skill-files.ts'
-import { skillUri } from './skill-uri.ts'
+import { type ParsedSkillFiles, type ServedFile, skillUri } from './parse-skill-files.ts'
 
 /** All that a server answers about its skills. Made once for a set of files, and never changed. */
 export interface Catalogue {

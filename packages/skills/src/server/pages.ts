@@ -1,10 +1,5 @@
 import { errorCodes, McpError } from '@x/schema'
 
-export interface Page<Entry> {
-  readonly entries: readonly Entry[]
-  readonly nextCursor?: string | undefined
-}
-
 /** A skill counts as one resource more than it has files. With few files per skill, a page has about 100 kB. */
 const maxPageResources = 1000
 
@@ -18,7 +13,7 @@ export function paginateEntries<Entry extends { readonly uri: string }>(
   sortedEntries: readonly Entry[],
   cursor: unknown,
   countResources: (entry: Entry) => number = () => 1,
-): Page<Entry> {
+): { readonly entries: readonly Entry[]; readonly nextCursor?: string | undefined } {
   const start = cursor === undefined ? 0 : findStart(sortedEntries, cursor)
   let resourceCount = 0
   let end = start

@@ -4,7 +4,6 @@ import { skillFileName, type SkillFrontmatter, skillLimits } from '../wire/skill
 import { SkillError } from '../skill-error.ts'
 import { mediaTypeOfFile } from './media-types.ts'
 import type { SkillFile } from './skill-file.ts'
-import { skillUri } from './skill-uri.ts'
 
 /** Served as a resource. */
 export interface ServedFile {
@@ -127,6 +126,14 @@ function toServedFile({ path, content, mimeType }: SkillFile): ServedFile {
     bytes,
     text,
   }
+}
+
+/**
+ * URI of a file or directory (extensions/skills, resource mapping). The first segment is the authority of the URI,
+ * where characters are percent-encoded as in a path.
+ */
+export function skillUri(segments: readonly string[]): string {
+  return `skill://${segments.map(encodeURIComponent).join('/')}`
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
