@@ -26,16 +26,10 @@ export function AppFrame({ session, call }: { readonly session: Session; readonl
   )
 }
 
-interface ShownCall {
-  readonly session: Session
-  readonly call: CallView
-  readonly tool: Tool
-}
-
 /** Shows an App in a new frame. Returns a function that closes it. */
 function openApp(
   container: HTMLElement,
-  { session, call, tool }: ShownCall,
+  { session, call, tool }: { readonly session: Session; readonly call: CallView; readonly tool: Tool },
   onProblem: (problem: string) => void,
 ): () => void {
   const frame = document.createElement('iframe')

@@ -7,7 +7,7 @@ import { showDuration } from '../units.ts'
 import { AppFrame } from './app-frame.tsx'
 import { CopyButtons } from './copy-buttons.tsx'
 import { MessageRow } from './message-row.tsx'
-import { RunsNote } from './runs-note.tsx'
+import { type CallProps, RunsNote } from './runs-note.tsx'
 
 /** Shows a call: its messages in their order, what the client decided, and the result. */
 export function CallPanel({ session }: { readonly session: Session }): VNode {
@@ -89,12 +89,7 @@ function TimelineRow({ session, entry, startedAt }: TimelineRowProps): VNode {
   return <li class="note">The client {entry.text}</li>
 }
 
-interface OutcomeProps {
-  readonly session: Session
-  readonly call: CallView
-}
-
-function Outcome({ session, call }: OutcomeProps): VNode | null {
+function Outcome({ session, call }: CallProps): VNode | null {
   const { status, result, error } = call
   if (status === 'running') return null
   const text = error ?? resultText(result)
@@ -120,7 +115,7 @@ const lateLinesMs = 500
 const maxServerLines = 12
 
 /** Shows what the server wrote during a call. */
-function ServerLines({ session, call: { startedAt, durationMs = 0 } }: OutcomeProps): VNode {
+function ServerLines({ session, call: { startedAt, durationMs = 0 } }: CallProps): VNode {
   const endedAt = startedAt + durationMs + lateLinesMs
   const lines = session.state.output.value.filter(({ at }) => at >= startedAt && at <= endedAt)
   return (

@@ -5,7 +5,7 @@ import type { CallView } from '../../../src/dev/events.ts'
 import type { Session } from '../state/session.ts'
 import { readState } from './message-row.tsx'
 
-interface RunsNoteProps {
+export interface CallProps {
   readonly session: Session
   readonly call: CallView
 }
@@ -14,7 +14,7 @@ interface RunsNoteProps {
  * Says that a handler ran several times, unless its state has a step: an effect before a question then happens in each
  * run. A state whose key the page does not have may have none.
  */
-export function RunsNote({ session, call: { id } }: RunsNoteProps): VNode | null {
+export function RunsNote({ session, call: { id } }: CallProps): VNode | null {
   const recorded = useSignal<'steps' | 'no step' | 'unknown'>('steps')
   const tokens = session.state.timelineOf(id).flatMap((entry) => {
     if (entry.type !== 'message' || entry.message.direction !== 'sent') return []

@@ -1,3 +1,5 @@
+import type { JsonValue } from '@x/schema'
+
 /** An option: its value, and the text that the user sees. */
 export interface Option {
   readonly value: string
@@ -52,6 +54,9 @@ export interface Entry {
 
 /** The input of a field: text, a check mark, the selected values, or rows. */
 export type Draft = string | boolean | readonly string[] | readonly Entry[]
+
+/** The parsed input of a field: a value, an error text, or nothing for an empty field. */
+export type FieldReading = { readonly value: JsonValue } | { readonly issue: string } | 'empty'
 
 /** One field of a form, independent of its schema. */
 export interface Field {

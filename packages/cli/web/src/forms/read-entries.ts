@@ -1,6 +1,5 @@
 import type { JsonValue } from '@x/schema'
-import { type Draft, entriesOf } from './field.ts'
-import type { FieldReading } from './field-reading.ts'
+import { type Draft, entriesOf, type FieldReading } from './field.ts'
 
 /**
  * Parses rows into an object. Empty rows are ignored. An empty value is written `""`, so that an unfinished row does

@@ -1,8 +1,15 @@
 import { readForm } from '@x/client/forms'
 import { parseJson } from '@x/core'
 import type { JsonValue, PrimitiveSchemaDefinition } from '@x/schema'
-import { type ChoicesKind, chosenOf, type Draft, type Field, type FieldKind, textOf } from './field.ts'
-import type { FieldReading } from './field-reading.ts'
+import {
+  type ChoicesKind,
+  chosenOf,
+  type Draft,
+  type Field,
+  type FieldKind,
+  type FieldReading,
+  textOf,
+} from './field.ts'
 import { readEntries } from './read-entries.ts'
 import { fromLocalMoment } from './moment.ts'
 

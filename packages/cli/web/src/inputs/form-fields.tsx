@@ -25,12 +25,8 @@ export function FormFields({ form, prefix, completions }: FormFieldsProps): VNod
   )
 }
 
-interface FieldViewProps extends Pick<FormFieldsProps, 'form' | 'completions'> {
-  readonly field: Field
-  readonly id: string
-}
-
-function FieldView({ form, field, id, completions }: FieldViewProps): VNode {
+function FieldView(view: Pick<FormFieldsProps, 'form'> & Pick<InputProps, 'field' | 'id' | 'completions'>): VNode {
+  const { form, field, id, completions } = view
   const issue = form.issues.value.get(field.name)
   const hint = [field.description, limitsOf(field.kind)].filter((text) => text !== undefined && text !== '').join('. ')
   const describedBy = [hint && `${id}-hint`, issue && `${id}-issue`].filter(Boolean).join(' ') || undefined
