@@ -36,17 +36,17 @@ export async function logOut(auth: OAuth, url: string): Promise<void> {
 
 // #region web
 /** Serves `/tools`, which shows the tools of an MCP server to a user who is logged in there. */
-export function serveWeb(mcpUrl: string, base: string, storeOf: (user: string) => AuthStore): Server {
-  const authOf = (user: string): OAuth =>
+export function serveWeb(mcpUrl: string, base: string, storeOf: (cookie?: string) => AuthStore): Server {
+  const authOf = (cookie?: string): OAuth =>
     oauth({
       client: { name: 'Items on the web' },
       redirect: pageRedirect({ uri: `${base}/callback` }),
-      store: storeOf(user),
+      // Find the user in your own session: the user who began a login must be the one who finishes it.
+      store: storeOf(cookie),
     })
   return createServer(async (request, response) => {
     const address = new URL(request.url ?? '/', base)
-    // Take the user from your own session: the user who began a login must be the one who finishes it.
-    const auth = authOf(userOf(request.headers.cookie))
+    const auth = authOf(request.headers.cookie)
     try {
       if (address.pathname === '/callback') {
         await auth.finishLogin(address)
@@ -66,21 +66,17 @@ export function serveWeb(mcpUrl: string, base: string, storeOf: (user: string) =
 }
 // #endregion web
 
-function userOf(cookie: string | undefined): string {
-  return /(?:^|; )user=(\w+)/.exec(cookie ?? '')?.[1] ?? 'nobody'
-}
-
 /** Finishes a login after the redirect. A call that needs a login navigates the browser away from this page. */
 export async function openPage(
   location: { href: string; assign(url: string): void },
-  storage: WebStorage,
+  sessionStorage: WebStorage,
 ): Promise<OAuth> {
   // #region page
   const page = new URL(location.href)
   const auth = oauth({
     client: { name: 'Items in the browser' },
     redirect: pageRedirect({ uri: page.origin, assign: (url) => location.assign(url.href) }),
-    store: webStorageStore(storage),
+    store: webStorageStore(sessionStorage),
   })
   if (page.searchParams.has('state')) await auth.finishLogin(page)
   // #endregion page

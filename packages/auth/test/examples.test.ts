@@ -52,12 +52,12 @@ test('the quick start logs in through a browser once, and not when it is run aga
 test('a web host sends each user to log in, and shows the tools after the return', async () => {
   await using world = await itemsWorld()
   const stores = new Map([
-    ['ada', memoryAuthStore()],
-    ['bob', memoryAuthStore()],
+    ['user=ada', memoryAuthStore()],
+    ['user=bob', memoryAuthStore()],
   ])
   const port = await freePort()
   const base = `http://localhost:${port}`
-  const web = programs.serveWeb(world.resource.url, base, (user) => stores.get(user) ?? memoryAuthStore())
+  const web = programs.serveWeb(world.resource.url, base, (cookie = '') => stores.get(cookie) ?? memoryAuthStore())
   await new Promise<void>((resolve) => web.listen(port, 'localhost', resolve))
   const visit = (url: string, user: string): Promise<Response> =>
     fetch(url, { redirect: 'manual', headers: { cookie: `user=${user}` } })

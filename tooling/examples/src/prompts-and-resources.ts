@@ -1,4 +1,4 @@
-import { prompt, resource, resourceNotFoundError, resourceTemplate } from '@x/server'
+import { createServer, prompt, resource, resourceNotFoundError, resourceTemplate } from '@x/server'
 import * as z from 'zod'
 
 // #region prompt
@@ -36,5 +36,15 @@ export const note = resourceTemplate('notes://days/{day}', {
     if (text === undefined) throw resourceNotFoundError(`notes://days/${day}`)
     return text
   },
+})
+// #endregion
+
+// #region server
+export const server = createServer({
+  name: 'notes',
+  version: '1.0.0',
+  prompts: [review],
+  resources: [changelog],
+  resourceTemplates: [note],
 })
 // #endregion

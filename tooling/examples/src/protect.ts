@@ -8,10 +8,21 @@ import { documentHandler, httpHandler } from '@x/transport-http'
 import { type HttpServer, nodeHandler, serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
 
+// #region handler
 const items = new Map([
   ['1', { owner: 'ada', title: 'Milk' }],
   ['2', { owner: 'eve', title: 'Bread' }],
 ])
+
+export const eraseItem = tool('erase_item', {
+  description: 'Erases an item. An item of another user requires the scope items:admin',
+  input: z.object({ id: z.string() }),
+  run({ id }, ctx) {
+    if (items.get(id)?.owner !== ctx.principal?.subject) needScopes(ctx, 'items:admin')
+    return `${id} is erased`
+  },
+})
+// #endregion
 
 const listItems = tool('list_items', {
   description: 'Lists your items',
@@ -38,17 +49,6 @@ export const listNotes = tool('list_notes', {
 })
 // #endregion
 
-// #region handler
-export const eraseItem = tool('erase_item', {
-  description: 'Erases an item. An item of another user requires the scope items:admin',
-  input: z.object({ id: z.string() }),
-  run({ id }, ctx) {
-    if (items.get(id)?.owner !== ctx.principal?.subject) needScopes(ctx, 'items:admin')
-    return `${id} is erased`
-  },
-})
-// #endregion
-
 export function protectItems(issuer: string): Protection {
   return protect({
     resource: 'https://mcp.example.com/mcp',
@@ -59,6 +59,12 @@ export function protectItems(issuer: string): Protection {
 }
 
 // #region scopes
+export const itemScopes = requireScopes({
+  'tools/call': { update_item: ['items:write'] },
+  'resources/read': ['items:read'],
+})
+// #endregion
+
 export const createItemsServer = (): McpServer =>
   createServer({
     name: 'items',
@@ -66,14 +72,8 @@ export const createItemsServer = (): McpServer =>
     // No handler asks the user, so no keys are needed.
     state: false,
     tools: [listItems, updateItem, eraseItem],
-    extensions: [
-      requireScopes({
-        'tools/call': { update_item: ['items:write'] },
-        'resources/read': ['items:read'],
-      }),
-    ],
+    extensions: [itemScopes],
   })
-// #endregion
 
 export function serveItems(auth: Protection): Promise<HttpServer> {
   return serveHttp(createItemsServer(), { port: 0, auth })
@@ -138,9 +138,9 @@ export function protectWithPermissions(issuer: string): Protection {
 // #endregion
 
 // #region fetch
-export function route(auth: Protection): (request: Request) => Promise<Response> {
+export function route(server: McpServer, auth: Protection): (request: Request) => Promise<Response> {
   const documents = documentHandler(auth)
-  const endpoint = httpHandler(createItemsServer(), { allowedHosts: ['mcp.example.com'], auth })
+  const endpoint = httpHandler(server, { allowedHosts: ['mcp.example.com'], auth })
   return async (request) => documents(request) ?? endpoint(request)
 }
 // #endregion

@@ -3,6 +3,7 @@ import { connectHttp } from '@x/transport-http/client'
 import { expect, test } from 'vitest'
 import { connectGuide, copyFiles, divideOne, listRemoteTools, local } from '../src/client.ts'
 import { serve, serveKnownCallers, worker } from '../src/http.ts'
+import { server as notes } from '../src/prompts-and-resources.ts'
 import { offerOnlyGreeting, server, strict } from '../src/server.ts'
 
 test('the tools of the guide return the results in the guide', async () => {
@@ -38,6 +39,7 @@ test('calls have the types of the server, in the same process and over HTTP', as
 })
 
 test('prompts, resources and completions return the values in the guide', async () => {
+  const local = testClient(notes)
   const { messages } = await local.getPrompt('review', { language: 'go', code: 'x' })
   expect(messages[0]?.content).toMatchObject({ text: 'Review this go code:\n\nx' })
   await expect(local.readResource('notes://days/monday')).resolves.toMatchObject({ contents: [{ text: 'Buy milk' }] })

@@ -6,6 +6,7 @@ import { connectHttp } from '@x/transport-http/client'
 import type { HttpServer } from '@x/transport-http/node'
 import { expect, test, vi } from 'vitest'
 import {
+  createItemsServer,
   protectBound,
   protectByIntrospection,
   protectByRole,
@@ -78,7 +79,7 @@ test('the challenge requires DPoP if tokens must be bound', async () => {
 
 test('a fetch handler serves the metadata beside the endpoint', async () => {
   await using issuer = await startScriptedAuthServer()
-  const handle = route(protectItems(issuer.issuer))
+  const handle = route(createItemsServer(), protectItems(issuer.issuer))
   const metadata = await handle(new Request('https://mcp.example.com/.well-known/oauth-protected-resource/mcp'))
   expect(await metadata.json()).toMatchObject({ resource, scopes_supported: ['items:read', 'items:write'] })
   expect(
