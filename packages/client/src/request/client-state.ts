@@ -64,14 +64,13 @@ export class ClientState {
   }
 }
 
-export function errorContextOf(
-  {
-    method,
-    params,
-    targetParam,
-  }: { readonly method: string; readonly params: JsonObject; readonly targetParam?: string | undefined },
-  state: ClientState,
-): CallErrorContext {
+export interface CallTarget {
+  readonly method: string
+  readonly params: JsonObject
+  readonly targetParam?: string | undefined
+}
+
+export function errorContextOf({ method, params, targetParam }: CallTarget, state: ClientState): CallErrorContext {
   const target = params[findMethodRow(method)?.targetParam ?? targetParam ?? '']
   const { serverInfo, url } = state
   const name = serverInfo && `${serverInfo.name} ${serverInfo.version}`

@@ -1,7 +1,7 @@
 import { createLog } from '@x/core'
 import { findMethodRow, type RpcResponse } from '@x/schema'
 import type { CallOptions } from './call-options.ts'
-import { type ClientState, errorContextOf } from './client-state.ts'
+import { type CallTarget, type ClientState, errorContextOf } from './client-state.ts'
 import type { CoreClientSettings } from './options.ts'
 import { type ResendPolicy, sendUntilAnswered } from './resend.ts'
 
@@ -27,7 +27,7 @@ function warnOfRefusal(state: ClientState, { log }: CoreClientSettings, maxResen
 /** Sends a request, and again if its method and the call's options allow it. */
 export function sendWithResends(
   send: () => Promise<RpcResponse>,
-  call: Parameters<typeof errorContextOf>[0] & Partial<Pick<ResendPolicy, 'isRepeatable'>>,
+  call: CallTarget & Partial<Pick<ResendPolicy, 'isRepeatable'>>,
   {
     options,
     callOptions,

@@ -80,10 +80,14 @@ function toSingleUseIterable(
   }
 }
 
-async function reopenStreams(
-  context: ListenContext,
-  currentSubscription: Parameters<typeof followStream>[1],
-): Promise<void> {
+interface OpenSubscription {
+  readonly wantedChanges: WantedChanges
+  readonly queue: EventQueue
+  readonly options: ListenOptions
+  readonly signal: AbortSignal
+}
+
+async function reopenStreams(context: ListenContext, currentSubscription: OpenSubscription): Promise<void> {
   const { queue, options, signal } = currentSubscription
   const { attempts, ...backoffBounds } = reopenBoundsOf(options)
   let failuresInRow = 0
@@ -113,19 +117,10 @@ function reopenBoundsOf({ reopen = {} }: ListenOptions): BackoffBounds & { reado
 
 async function followStream(
   context: ListenContext,
-  {
-    wantedChanges,
-    queue,
-    options,
-    signal,
-  }: {
-    readonly wantedChanges: WantedChanges
-    readonly queue: EventQueue
-    readonly options: ListenOptions
-    readonly signal: AbortSignal
-  },
+  currentSubscription: OpenSubscription,
   isFirst: boolean,
 ): Promise<{ readonly openDurationMs: number; readonly error?: ClientError | undefined }> {
+  const { wantedChanges, queue, options, signal } = currentSubscription
   const { sendOnce, partition, clientState, clock } = context
   const call = {
     method: 'subscriptions/listen',
