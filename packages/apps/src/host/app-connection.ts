@@ -11,12 +11,6 @@ export interface AppConnection {
   close(): void
 }
 
-/** What a host does with messages of a page. */
-export interface AppHandlers {
-  readonly answer: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>
-  readonly receive: (method: string, params: JsonObject) => void
-}
-
 const maxRunningRequests = 32
 
 /**
@@ -26,7 +20,10 @@ const maxRunningRequests = 32
 export function connectApp(
   frame: AppFrame,
   { hostWindow, sandboxOrigin }: { hostWindow: HostWindow; sandboxOrigin: string | undefined },
-  { answer, receive }: AppHandlers,
+  host: {
+    answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject>
+    receive(method: string, params: JsonObject): void
+  },
 ): AppConnection {
   const running = new Map<RequestId, AbortController>()
   // Bounded by the host's requests that ask the page to finish.
@@ -41,7 +38,7 @@ export function connectApp(
       if (running.has(id)) throw new McpError(errorCodes.invalidRequest, 'The id is in use')
       if (running.size >= maxRunningRequests) throw new McpError(errorCodes.internal, 'Too many requests at a time')
       running.set(id, controller)
-      const result = await answer(method, params, controller.signal)
+      const result = await host.answer(method, params, controller.signal)
       if (!controller.signal.aborted) send({ id, result })
     } catch (error) {
       if (!controller.signal.aborted) send({ id, error: { ...toAppError(error) } })
@@ -54,7 +51,7 @@ export function connectApp(
     if (typeof method !== 'string') pending.get(readId(id))?.()
     else if (id !== undefined) void serve(readId(id), method, members)
     else if (method === 'notifications/cancelled') running.get(readId(members['requestId']))?.abort()
-    else receive(method, members)
+    else host.receive(method, members)
   }
   const onMessage = (event: FrameMessage): void => {
     if (event.source === frame.contentWindow && event.origin === (sandboxOrigin ?? 'null') && isMessage(event.data))

@@ -75,15 +75,17 @@ function checkSandbox(sandbox: string | URL, { location }: HostWindow): URL {
   throw new TypeError(`The sandbox ${url.href} has the origin of the host; serve it at another one`)
 }
 
-interface AppDeps {
-  readonly hostWindow: HostWindow
-  readonly sandboxOrigin: string | undefined
-  readonly page: HostedPage
-  readonly result: Promise<CallToolResult>
-  readonly server: ServerOfApp
-}
-
-function startApp(frame: AppFrame, options: ShowAppOptions, deps: AppDeps): ShownApp {
+function startApp(
+  frame: AppFrame,
+  options: ShowAppOptions,
+  deps: {
+    readonly hostWindow: HostWindow
+    readonly sandboxOrigin: string | undefined
+    readonly page: HostedPage
+    readonly result: Promise<CallToolResult>
+    readonly server: ServerOfApp
+  },
+): ShownApp {
   let resolveClosed = (): void => {}
   const closed = new Promise<void>((resolve) => {
     resolveClosed = resolve
