@@ -111,6 +111,33 @@ describe('call', () => {
     await expect.poll(() => isCancelled).toBe(true)
   })
 
+  test('that fails because an answer is missing cancels its task, but not one that has failed', async () => {
+    const ask = tool('ask', {
+      description: 'Asks',
+      task: 'required',
+      run: async (_, ctx) => (await ctx.elicitUrl('tour', { message: 'Look', url: 'https://example.com/' }), 'seen'),
+    })
+    const methods: string[] = []
+    const record: Middleware = (next) => (request, call) => {
+      methods.push(request.method)
+      return next(request, call)
+    }
+    const extensions = [tasks({ store: 'memory:' })]
+    const server = createServer({ name: 'asking', version: '1.0.0', tools: [ask], extensions, use: [record] })
+    await using asking = await serveHttp(server)
+    // A JSON object without the key.
+    const answers = ['--answers', 'package.json']
+    const unanswered = await runCommand(['call', asking.url, 'ask', ...answers])
+    expect([unanswered.code, unanswered.err]).toEqual([
+      1,
+      expect.stringMatching(/^mcpx: the task \S+ is cancelled\n.*"tour"/),
+    ])
+    expect(methods).toContain('tasks/cancel')
+    methods.length = 0
+    expect((await runCommand(['call', asking.url, 'ask'])).err).toMatch('the task failed')
+    expect(methods).not.toContain('tasks/cancel')
+  })
+
   test('without a terminal, says that the tool asks', async () => {
     const { code, out, err } = await runCommand(['call', http.url, 'greet'])
     expect([code, out]).toEqual([1, ''])

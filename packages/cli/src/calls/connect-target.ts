@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Client, type ClientOptions, createClient, isClientError } from '@x/client'
+import { type CallOptions, type Client, type ClientOptions, createClient, isClientError } from '@x/client'
 import { messageOf } from '@x/core'
 import { type AnyConnection, connectAny } from '@x/legacy/client'
-import { type TaskHandle, type TasksClient, tasksClient } from '@x/tasks/client'
+import { isTaskError, type TaskHandle, type TasksClient, tasksClient } from '@x/tasks/client'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import { createTokenAuthorizer } from './given-token.ts'
@@ -83,7 +83,7 @@ async function runWithClient(
     code = await run(client)
     return code
   } catch (error) {
-    if (task !== undefined && io.signal.aborted) await cancelRunningTask(task, io)
+    if (task !== undefined) await cancelRunningTask(task, io)
     throw withLoginAdvice(output.shorten(error), text, neededScopes)
   } finally {
     await connection.close()
@@ -120,13 +120,26 @@ function withLoginAdvice(error: unknown, text: string, addedScopes: readonly str
 
 const cancelTimeoutMs = 2000
 
-/** Otherwise the task of a call that a person stops would run for a day, and its id would be lost. */
-async function cancelRunningTask(task: TaskHandle, { errorOutput }: CliIo): Promise<void> {
-  const end = await task.cancel({ timeoutMs: cancelTimeoutMs, maxResendMs: 0 }).then(
+/**
+ * Otherwise the task of a call that a person stops, or for which an answer is missing, would stay for a day, and its id
+ * would be lost.
+ */
+async function cancelRunningTask(task: TaskHandle, { errorOutput, signal }: CliIo): Promise<void> {
+  const options = { timeoutMs: cancelTimeoutMs, maxResendMs: 0 }
+  if (!signal.aborted && (await hasEnded(task, options))) return
+  const end = await task.cancel(options).then(
     () => 'is cancelled',
     () => 'continues at the server, which did not answer',
   )
   errorOutput.write(`mcpx: the task ${task.taskId} ${end}\n`)
+}
+
+/** False if the server does not answer. */
+function hasEnded(task: TaskHandle, options: CallOptions): Promise<boolean> {
+  return task.status(options).then(
+    ({ status }) => status !== 'working' && status !== 'input_required',
+    (error: unknown) => isTaskError(error),
+  )
 }
 
 interface WithClientOptions {

@@ -54,7 +54,8 @@ export interface TasksClientOptions {
   readonly maxTaskMs?: number | undefined
   /**
    * What happens to the task if `callTool` rejects before it has ended, for example because its signal aborts. `cancel`
-   * asks the server to cancel it, because no caller has its handle. `leave` lets it run. Default: `cancel`.
+   * asks the server to cancel it, because no caller has its handle, and `callTool` rejects after the answer, at most a
+   * second later. `leave` lets it run. Default: `cancel`.
    */
   readonly onAbort?: 'cancel' | 'leave' | undefined
   /**

@@ -1,6 +1,8 @@
-import { projectMetaKeys } from '@x/schema'
+import { createGate } from '@tooling/vitest/gate'
+import { type JsonObject, projectMetaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import {
+  acknowledgementResult,
   completedTaskResult,
   createInputRequiredTask,
   createTextResult,
@@ -43,5 +45,26 @@ describe('progress', () => {
       { progress: 2, total: 3, message: 'Two' },
       { progress: 3, total: 3, message: 'Three' },
     ])
+  })
+})
+
+describe('a call whose signal aborts', () => {
+  test.each([
+    ['when the server has acknowledged the cancellation', 0, true],
+    ['after a second if the server does not acknowledge the cancellation', 1000, false],
+  ])('rejects %s, as its program may close the connection next', async (_title, ms, isAcknowledged) => {
+    const acknowledgement = createGate<JsonObject>()
+    const { client, pass } = scriptedTasks({ 'tasks/cancel': [acknowledgement.opened] })
+    const controller = new AbortController()
+    let hasRejected = false
+    const call = client.callTool('work', {}, { signal: controller.signal }).catch(() => (hasRejected = true))
+    await pass(1000)
+    controller.abort('enough')
+    await pass(999)
+    expect(hasRejected).toBe(false)
+    if (isAcknowledged) acknowledgement.open(acknowledgementResult)
+    await pass(ms)
+    expect(hasRejected).toBe(true)
+    await call
   })
 })

@@ -1,10 +1,10 @@
-import { type AbortScope, openAbortScope } from '@x/core'
+import { type AbortScope, openAbortScope, settlesWithin } from '@x/core'
 import { type CallOptions, ClientError, type Progress } from '@x/client'
 import type { CallToolResult } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import { createInputResponder } from './input-responder.ts'
 import type { OpenTask } from './open-task.ts'
-import { taskErrorContextOf } from './task-requests.ts'
+import { requestCancel, taskErrorContextOf } from './task-requests.ts'
 import { isTaskError, TaskError } from './task-error.ts'
 import { isFinal, progressOfState, watchTask } from './watch-task.ts'
 
@@ -35,6 +35,17 @@ export async function awaitTaskResult(task: OpenTask, options: CallOptions): Pro
     inputResponder.close()
     abortScope.close()
   }
+}
+
+// Beyond this wait the request continues, as long as the connection is open. A task that is not cancelled expires.
+const cancelWaitMs = 1000
+
+/**
+ * Waits for the acknowledgement, because a program that gives up often closes the connection next, which would take the
+ * request back. Never rejects.
+ */
+export async function cancelAbandonedTask(task: OpenTask, { meta, timeoutMs }: CallOptions): Promise<void> {
+  await settlesWithin(requestCancel({ ...task, options: { meta, timeoutMs } }), cancelWaitMs, task.settings.clock)
 }
 
 async function toCallToolResult(task: OpenTask, state: DetailedTask, options: CallOptions): Promise<CallToolResult> {

@@ -17,9 +17,9 @@ import { type OpenTask, openTask } from './open-task.ts'
 import { parseCreatedTask } from './parse-results.ts'
 import { parseSerializedTask } from './serialized-task.ts'
 import { type TasksClientOptions, type TasksClientSettings, resolveTasksSettings } from './settings.ts'
-import { requestCancel, taskErrorContextOf, renameLegacyMembers } from './task-requests.ts'
+import { taskErrorContextOf, renameLegacyMembers } from './task-requests.ts'
 import type { TaskHandle } from './task-handle.ts'
-import { awaitTaskResult } from './task-result.ts'
+import { awaitTaskResult, cancelAbandonedTask } from './task-result.ts'
 
 /** How a started call turned out: the server decides whether it becomes a task. */
 export type StartedCall =
@@ -187,12 +187,7 @@ async function finishTaskCall(task: OpenTask, options: CallOptions): Promise<Cal
     await task.settings.onTask?.(createTaskHandle(task))
     return await awaitTaskResult(task, options)
   } catch (error) {
-    if (task.settings.onAbort === 'cancel' && !task.isFinished) cancelAbandonedTask(task, options)
+    if (task.settings.onAbort === 'cancel' && !task.isFinished) await cancelAbandonedTask(task, options)
     throw error
   }
-}
-
-/** Does not wait for the response: a task that is not cancelled expires. */
-function cancelAbandonedTask(task: OpenTask, { meta, timeoutMs }: CallOptions): void {
-  requestCancel({ ...task, options: { meta, timeoutMs } }).catch(() => {})
 }

@@ -72,6 +72,8 @@ export class ClientConnection {
   fail(error: unknown): void {
     this.#failure ??= { error }
     for (const id of this.#pendingCalls.keys()) this.#takePendingCall(id)?.reject(error)
+    // The stream may be ended next, and takes nothing afterwards: what was cancelled in this tick would be lost.
+    void this.#writer.flush()
   }
 
   /** True while a call is pending. */

@@ -1,4 +1,4 @@
-import { withTimeout } from '@x/core'
+import { settlesWithin, withTimeout } from '@x/core'
 import { encodeMessage, type RpcNotification, type RpcResponse } from '@x/schema'
 import { discoverProbe } from '@x/exchange/internal'
 import { HttpError, isHttpError } from '@x/transport-http/client'
@@ -10,15 +10,18 @@ import { checkSession, readRpcResponse } from './read-response.ts'
 import { readResumableStream, retryDelays } from './resumable-stream.ts'
 
 const cancelTimeoutMs = 5000
+/** For so many milliseconds, the end of a session waits for the cancellations of its calls. */
+const cancelWaitMs = 1000
 
 /** One session over HTTP (2025-11-25, basic/transports). */
-export function createHttpPort(options: Omit<HttpSession, 'revision' | 'sessionId'>): Port {
-  const session: HttpSession = { ...options, revision: undefined, sessionId: undefined }
+export function createHttpPort(options: Omit<HttpSession, 'revision' | 'sessionId' | 'cancellations'>): Port {
+  // Bounded by the calls of the client that run.
+  const session: HttpSession = { ...options, revision: undefined, sessionId: undefined, cancellations: new Set() }
   return {
     send: (request, signal, handlers) => sendRequest(session, { request, signal, handlers }),
     notify: (message) => postToServer(session, message, { signal: session.http.closed }),
     listen: (signal, handlers) => listenToServer(session, signal, handlers),
-    end: (signal) => sendDelete(session, signal),
+    end: (signal) => endSession(session, signal),
     begin: (revision) => {
       session.revision = revision
     },
@@ -68,8 +71,13 @@ async function sendInSession(session: HttpSession, { request, signal, handlers }
       clock: session.clock,
       createTimeoutError: () => new Error(`${originOf(session)} did not answer the cancellation in time`),
     }
+    const post = (cancelSignal: AbortSignal): Promise<void> =>
+      postToServer(session, cancelMessage, { signal: cancelSignal })
     // Failing is fine, because the server may not know the call any more.
-    withTimeout(limit, (cancelSignal) => postToServer(session, cancelMessage, { signal: cancelSignal })).catch(() => {})
+    const cancellation = withTimeout(limit, post)
+      .catch(() => {})
+      .finally(() => session.cancellations.delete(cancellation))
+    session.cancellations.add(cancellation)
   }
   signal.addEventListener('abort', sendCancellation, { once: true })
   try {
@@ -129,7 +137,9 @@ async function listenToServer(
   }
 }
 
-async function sendDelete(session: HttpSession, signal: AbortSignal): Promise<void> {
+async function endSession(session: HttpSession, signal: AbortSignal): Promise<void> {
+  // After the end, the server knows no call to cancel, and the connection closes its sockets.
+  await settlesWithin(Promise.all(session.cancellations), cancelWaitMs, session.clock)
   if (session.sessionId === undefined) return
   // Any status will do, for example 405 if the server does not let clients end sessions.
   const response = await session.http.send({

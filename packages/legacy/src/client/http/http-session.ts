@@ -15,6 +15,8 @@ export interface HttpSession {
   /** Agreed on in the handshake. Undefined before. */
   revision: LegacyRevision | undefined
   sessionId: string | undefined
+  /** Cancellations that the server has not accepted yet. They never reject. */
+  readonly cancellations: Set<Promise<void>>
 }
 
 export interface SentRequest {
