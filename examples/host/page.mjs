@@ -42,16 +42,16 @@ async function show({ name, arguments: args }, round) {
 async function finish(round, parent) {
   while (round.status === 'input_required') {
     const answers = {}
-    for (const [key, { params }] of Object.entries(round.requests)) answers[key] = await ask(params, parent)
+    for (const [key, { params }] of Object.entries(round.requests)) answers[key] = await ask(params, round.params.name, parent)
     round = await send('resume', round.id, answers)
   }
   return round.result
 }
 
-/** Shows the form of a question, and resolves with the answer. */
-function ask({ message, requestedSchema }, parent) {
+/** Shows the form of a question and the tool that asks it, and resolves with the answer. */
+function ask({ message, requestedSchema }, tool, parent) {
   const { fields, check } = readForm(requestedSchema)
-  const question = create('form', `${message} `)
+  const question = create('form', `${tool} asks: ${message} `)
   const inputs = fields.map((field) =>
     question.appendChild(create('label', `${field.label} `)).appendChild(createInput(field)),
   )

@@ -105,7 +105,7 @@ describeNeeding('chromium', 'the page of a tool in a host, with the official cla
     }
     using first = await open()
     await call('notes__add')
-    await page.getByText('What should the note say?').waitFor()
+    await page.getByText('notes__add asks: What should the note say?').waitFor()
     first.child.kill('SIGTERM')
     expect(await first.ended).toEqual([0, null])
 

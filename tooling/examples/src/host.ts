@@ -1,4 +1,4 @@
-import { type Client, createClient, type ElicitAnswer, type InputHandlers } from '@x/client'
+import { type Client, createClient, type ElicitAnswer, type InputContext, type InputHandlers } from '@x/client'
 import { type AnyConnection, connectAny, type ServerTarget } from '@x/legacy/client'
 import { type ElicitRequestFormParams, isJsonObject, type JsonObject } from '@x/schema'
 
@@ -44,12 +44,17 @@ export async function runHost(connection: AnyConnection, terminal: Terminal): Pr
 /** Passes the questions of a server to the user. */
 export function answerAt(terminal: Terminal): Pick<InputHandlers, 'elicit' | 'openUrl'> {
   return {
-    elicit: (form, { server = 'A server' }) => askFields(form, server, terminal),
-    openUrl: async ({ message, url }) => {
-      const agreed = await terminal.question(`${message}\nOpen ${url}? (y/n) `)
+    elicit: (form, context) => askFields(form, askerOf(context), terminal),
+    openUrl: async ({ message, url }, context) => {
+      const agreed = await terminal.question(`${askerOf(context)} asks: ${message}\nOpen ${url}? (y/n) `)
       return { action: agreed === 'y' ? 'accept' : 'decline' }
     },
   }
+}
+
+/** Behind a gateway, only the name of the tool says which server asks. */
+function askerOf({ target = 'A call', server = 'a server' }: InputContext): string {
+  return `${target} of ${server}`
 }
 
 /** Calls a tool for each line that the user enters, until an empty one. */
@@ -82,8 +87,8 @@ function parseArguments(text: string): JsonObject {
  * Asks for each field of a form in turn. An empty answer omits an optional field, and cancels the form at a required
  * one.
  */
-async function askFields(form: ElicitRequestFormParams, server: string, terminal: Terminal): Promise<ElicitAnswer> {
-  terminal.write(`${server} asks: ${form.message}\n`)
+async function askFields(form: ElicitRequestFormParams, asker: string, terminal: Terminal): Promise<ElicitAnswer> {
+  terminal.write(`${asker} asks: ${form.message}\n`)
   const { properties, required = [] } = form.requestedSchema
   const content: Record<string, string | number | boolean> = {}
   for (const [name, field] of Object.entries(properties)) {

@@ -3,6 +3,9 @@ import type { Exchange } from '@x/exchange'
 import type { InputRequest } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '@x/client'
+import { gateway } from '@x/gateway'
+import { createServer, randomKey, sealedState, tool } from '@x/server'
+import { z } from 'zod'
 import { terminalHandlers } from './terminal-handlers.ts'
 
 const { enter, down, leave } = keys
@@ -95,7 +98,23 @@ test('a question whose call is over does not hold up the next one', async () => 
   stop.abort(new Error('the call is over'))
   await expect(first).rejects.toThrow('the call is over')
   expect(await second).toEqual({ action: 'accept', content: { it: 'Bob' } })
-  expect(terminal.shown()).toContain('demo asks')
+  expect(terminal.shown()).toContain('ask of demo asks')
+})
+
+test('a question behind a gateway comes with the name of the server that asks it', async () => {
+  const buy = tool('buy', {
+    description: 'Asks',
+    run: async (_, ctx) => (await ctx.elicit('it', { message: 'Which one?', schema: z.object({ it: z.string() }) })).it,
+  })
+  const serve = (name: string) => createServer({ name, version: '1.0.0', state: sealedState({ keys: [randomKey()] }), tools: [buy] })
+  const host = { name: 'host', version: '1.0.0' }
+  await using server = gateway({ ...host, upstreams: { bank: serve('a'), shop: serve('b') } })
+  const terminal = fakeTerminal(['It', `red${enter}`], ['It', `blue${enter}`])
+  const client = createClient(server, { ...host, ...terminalHandlers(terminal) })
+  await client.callTool('bank__buy')
+  await client.callTool('shop__buy')
+  const asked = terminal.shown().match(/\S+ of host 1\.0\.0 asks/g)
+  expect(asked).toEqual(['bank__buy of host 1.0.0 asks', 'shop__buy of host 1.0.0 asks'])
 })
 
 test('without a terminal the call fails with an error that says so', async () => {

@@ -22,7 +22,7 @@ const noTerminalMessage =
 
 /**
  * Asks the person at a terminal: pass the result to `createClient` or to one call. Questions of several calls or
- * servers come one after the other, each with the name of its server (client/elicitation).
+ * servers come one after the other, each with the name of its tool and its server (client/elicitation).
  *
  * @example
  * const client = createClient(connection, { name: 'host', version: '1.0.0', ...terminalHandlers() })
@@ -43,10 +43,11 @@ export function terminalHandlers(options: TerminalOptions = {}): Pick<InputHandl
     const previousAnswer = lastAnswer
     const askInTurn = async (): Promise<ElicitAnswer> => {
       await previousAnswer
-      const { signal, server } = context
+      const { signal } = context
       signal.throwIfAborted()
       requireTerminal()
-      if (server !== undefined) log.info(toDisplayLine(`${server} asks`), { output })
+      const asker = nameAsker(context)
+      if (asker !== '') log.info(toDisplayLine(`${asker} asks`), { output })
       return showQuestion({ input, output, signal })
     }
     const answer = askInTurn()
@@ -65,4 +66,9 @@ export function terminalHandlers(options: TerminalOptions = {}): Pick<InputHandl
         }),
     }),
   }
+}
+
+/** Both, because behind a gateway the server is the gateway, and only the target begins with the name of who asks. */
+function nameAsker({ target, server }: InputContext): string {
+  return [target, server].filter((name) => name !== undefined).join(' of ')
 }
