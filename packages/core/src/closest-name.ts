@@ -1,16 +1,22 @@
 import { quoteText } from './quote-text.ts'
 
+/** Words that people write for a shortened name, or short for a word. Their letters alone are far from it. */
+const otherSpellings: ReadonlyMap<string, readonly string[]> = new Map([
+  ['args', ['arguments']],
+  ['command', ['cmd']],
+  ['cwd', ['workingDir', 'workingDirectory']],
+  ['env', ['environment']],
+])
+
 /** Finds the name that was probably meant by an unknown one. */
 export function findClosestName(name: string, knownNames: readonly string[]): string | undefined {
-  // The letters alone are closer to `cwd`.
-  if (name === 'cmd' && knownNames.includes('command')) return 'command'
   const lowerCaseName = name.toLowerCase()
   let closestName: string | undefined
   // Names of which more than a third of the letters differ are not misspellings of each other.
   let leastDistance = Math.max(1, Math.floor(name.length / 3)) + 1
   for (const knownName of knownNames) {
     // A name may be written without its unit, the last two letters.
-    const spellings = [knownName, knownName.replace(/Ms$/, '')]
+    const spellings = [knownName, knownName.replace(/Ms$/, ''), ...(otherSpellings.get(knownName) ?? [])]
     const distance = Math.min(...spellings.map((spelling) => editDistance(lowerCaseName, spelling.toLowerCase())))
     if (distance >= leastDistance) continue
     leastDistance = distance
@@ -55,4 +61,24 @@ export function findMisspeltMembers(value: object, knownNames: readonly string[]
     if (meant === undefined || Object.hasOwn(value, meant)) return []
     return [`${quoteText(name)} is unknown: did you mean ${quoteText(meant)}?`]
   })
+}
+
+/**
+ * Finds the members of an object that have no effect, because they belong to the other of two kinds, misspelt or not.
+ * Programs write some members for both kinds, and leave the useless ones empty.
+ */
+export function findMisplacedMembers(
+  value: object,
+  { ownNames, otherNames }: { readonly ownNames: readonly string[]; readonly otherNames: readonly string[] },
+): readonly string[] {
+  return Object.entries(value).flatMap(([name, given]) => {
+    if (ownNames.includes(name) || isEmpty(given) || findMisspeltMembers({ [name]: given }, ownNames).length > 0) return []
+    const isOther = otherNames.includes(name) || findMisspeltMembers({ [name]: given }, otherNames).length > 0
+    return isOther ? [name] : []
+  })
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
+  return value === undefined || value === null || value === '' || value === false
 }

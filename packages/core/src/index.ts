@@ -71,7 +71,7 @@ export {
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
 export { importPeerDependency, isMissingModuleError } from './import-peer-dependency.ts'
 export { createRandomPool, randomId } from './random-id.ts'
-export { findClosestName, findMisspeltMembers } from './closest-name.ts'
+export { findClosestName, findMisplacedMembers, findMisspeltMembers } from './closest-name.ts'
 export {
   findOptionsProblem,
   type OptionPrimitive,

@@ -104,9 +104,10 @@ const hostMembers =
   'name note note oauthScopes registry requiresOAuth sandbox scopes serverInstructions source sseUrl startup tags ' +
   'targetAudience timeout title tools transport transportType trust version watchPaths _args //url #headers'
 
-test('members of other hosts are ignored, whatever they are called', async () => {
+test('members of other hosts are ignored, whatever they are called, and so are empty ones of another kind of server', async () => {
   const more = Object.fromEntries(hostMembers.split(' ').map((member) => [member, 'x']))
-  const mcpServers = { a: { ...commandOf(), ...more }, b: { url: 'https://x', type: 'http', ...more } }
+  const unused = { args: [], env: {}, oauth: false, headers: {} }
+  const mcpServers = { a: { ...unused, ...commandOf(), ...more }, b: { ...unused, url: 'https://x', type: 'http', ...more } }
   expect(Object.keys(await read({ mcpServers }))).toEqual(['a', 'b'])
 })
 
@@ -150,6 +151,22 @@ test.each<[string, object | string, string]>([
     'with a misspelt command',
     { mcpServers: { a: { comand: 'x', agrs: [] } } },
     '- a: "comand" is unknown: did you mean "command"?\n- a: "agrs" is unknown: did you mean "args"?',
+  ],
+  [
+    'with members in whole words',
+    { mcpServers: { a: { command: 'x', arguments: [], enviroment: {}, workingDir: '/' } } },
+    '- a: "arguments" is unknown: did you mean "args"?\n- a: "enviroment" is unknown: did you mean "env"?\n' +
+      '- a: "workingDir" is unknown: did you mean "cwd"?',
+  ],
+  [
+    'with headers for a command',
+    { mcpServers: { a: { command: 'x', headers: { a: 'b' } }, b: { command: 'x', header: { a: 'b' } } } },
+    '- a: "headers" has no effect: a command takes args, env, envFile, cwd\n- b: "header" has no effect: a command takes',
+  ],
+  [
+    'with variables for a server at a URL',
+    { mcpServers: { a: { url: 'https://x', env: { KEY: 'k' }, environment: { KEY: 'k' } } } },
+    '- a: "env" has no effect: a server at a URL takes headers\n- a: "environment" has no effect: a server at a URL',
   ],
   ['with a command under another name', { mcpServers: { a: { cmd: 'x' } } }, 'did you mean "command"?'],
   [

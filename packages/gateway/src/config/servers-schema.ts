@@ -1,4 +1,4 @@
-import { findMisspeltMembers, isJsonObject, type JsonObject } from '@x/core'
+import { findMisplacedMembers, findMisspeltMembers, isJsonObject, type JsonObject, quoteText } from '@x/core'
 import * as z from 'zod'
 import { findUpstreamNameProblem } from '../names/names.ts'
 import { describeIssues } from './file-schema.ts'
@@ -89,10 +89,10 @@ function parseServer(
   problems: string[],
 ): CommandServer | UrlServer | undefined {
   const hasUrl = ['url', 'httpUrl', 'serverUrl'].some((member) => entry[member] !== undefined)
-  const misspelt = findMisspelt(key, entry, hasUrl)
-  problems.push(...misspelt)
+  const wrong = findWrongMembers(key, entry, hasUrl)
+  problems.push(...wrong)
   if (hasUrl === (entry['command'] !== undefined)) {
-    if (misspelt.length === 0) problems.push(`${key}: must have url or command, and not both`)
+    if (wrong.length === 0) problems.push(`${key}: must have url or command, and not both`)
     return undefined
   }
   const type = entry['type']
@@ -108,13 +108,22 @@ function parseServer(
 
 const hostMembers = ['type', 'disabled', 'enabled']
 const urlMembers = ['url', 'httpUrl', 'serverUrl', 'headers', 'oauth', 'auth']
+const commandMembers = Object.keys(commandServer.shape)
 
-/** A misspelt member would be ignored as if it were another host's, and a server would start without its headers. */
-function findMisspelt(key: string, entry: Readonly<Record<string, unknown>>, hasUrl: boolean): readonly string[] {
-  const ofCommand = Object.keys(commandServer.shape)
-  const ofKind = hasUrl ? urlMembers : entry['command'] === undefined ? [...urlMembers, ...ofCommand] : ofCommand
+/**
+ * A misspelt member would be ignored as if it were another host's, and a server would start without its headers. So
+ * would one that only the other kind of server has.
+ */
+function findWrongMembers(key: string, entry: Readonly<Record<string, unknown>>, hasUrl: boolean): readonly string[] {
+  const hasCommand = entry['command'] !== undefined
+  const all = [...urlMembers, ...commandMembers]
+  const [own, otherNames] = hasUrl ? [urlMembers, commandMembers] : [commandMembers, urlMembers]
+  const ownNames = [...hostMembers, ...(hasUrl === hasCommand ? all : own)]
+  const misplaced = findMisplacedMembers(entry, { ownNames, otherNames })
+  const advice = hasUrl ? 'a server at a URL takes headers' : `a command takes ${commandMembers.slice(1).join(', ')}`
   return [
-    ...describeMisspelt(key, entry, [...hostMembers, ...ofKind]),
+    ...describeMisspelt(key, entry, ownNames),
+    ...misplaced.map((name) => `${key}: ${quoteText(name)} has no effect: ${advice}`),
     ...describeMisspelt(`${key}.oauth`, entry['oauth'], ['clientId', 'clientSecret']),
     ...describeMisspelt(`${key}.auth`, entry['auth'], ['CLIENT_ID', 'CLIENT_SECRET']),
   ]

@@ -27,6 +27,9 @@ describe('a target', () => {
     ['a command of another type', { type: 'http', command: 'npx' }, 'has the type "stdio", not "http"'],
     ['a misspelt member', { url: 'https://a.test', header: {} }, '"header" is unknown: did you mean "headers"?'],
     ['a misspelt command', { comand: 'npx' }, '"comand" is unknown: did you mean "command"?'],
+    ['arguments in a whole word', { command: 'npx', arguments: ['x'] }, '"arguments" is unknown: did you mean "args"?'],
+    ['a command with headers', { command: 'npx', headers: { a: 'b' } }, '"headers" has no effect beside command'],
+    ['a URL with variables', { url: 'https://a.test', env: { KEY: 'k' } }, '"env" has no effect beside url: a server is'],
     ['an empty command', { command: '' }, 'command is the name or the path of a program'],
   ])('is not %s', (_, target, message) => {
     expect(() => connectOnNode(target as ServerTarget)).toThrow(message)

@@ -1,4 +1,4 @@
-import { findMisspeltMembers } from '@x/core'
+import { findMisplacedMembers, findMisspeltMembers, quoteText } from '@x/core'
 
 /** A server at a URL, as a host's configuration has it. */
 export interface AddressEntry {
@@ -28,7 +28,7 @@ export interface CommandEntry {
 
 /**
  * A server, as its URL or as its entry in a host's configuration. Other members of an entry are for the host, and are
- * ignored here, but for one that is a misspelling of these.
+ * ignored here, but for one that is a misspelling of these, or that only the other kind of server has.
  */
 export type ServerTarget = string | URL | AddressEntry | CommandEntry
 
@@ -51,6 +51,10 @@ export function parseTarget(target: ServerTarget): ParsedTarget {
   rejectMisspelt(target, { hasUrl, hasCommand })
   if (hasUrl === hasCommand)
     throw new TypeError(`Got ${hasUrl ? 'both url and command' : 'neither url nor command'}: ${advice}`)
+  const [ownNames, otherNames] = hasUrl ? [addressMembers, commandMembers] : [commandMembers, addressMembers]
+  const [misplaced] = findMisplacedMembers(target, { ownNames, otherNames })
+  if (misplaced !== undefined)
+    throw new TypeError(`${quoteText(misplaced)} has no effect beside ${hasUrl ? 'url' : 'command'}: ${advice}`)
   return hasUrl ? parseAddress(target) : parseCommand(target as CommandEntry)
 }
 
