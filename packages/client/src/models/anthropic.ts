@@ -1,13 +1,6 @@
 import type { CallToolResult, JsonObject } from '@x/schema'
 import { describePart, type ImageType, type ModelPart, toModelParts } from './model-content.ts'
-import {
-  type ModelCall,
-  type ModelTools,
-  readMember,
-  readModelTools,
-  runCalls,
-  type ToolSource,
-} from './model-tools.ts'
+import { type ModelCall, type ModelTools, readModelTools, runCalls, type ToolSource } from './model-tools.ts'
 
 /** A tool in a request of the Anthropic Messages API. */
 export interface AnthropicTool {
@@ -16,9 +9,12 @@ export interface AnthropicTool {
   input_schema: JsonObject & { type: 'object' }
 }
 
-/** A block in the content of a message of the Anthropic Messages API. */
+/** A block in the content of a message of the Anthropic Messages API. A call of a tool has the type `tool_use`. */
 export interface AnthropicBlock {
   readonly type: string
+  readonly id?: string | null | undefined
+  readonly name?: string | null | undefined
+  readonly input?: unknown
 }
 
 /** A block with a tool's result, for the content of the user's next message. */
@@ -57,7 +53,7 @@ export async function anthropicTools(
 
 function toAnthropicCall(block: AnthropicBlock): ModelCall[] {
   if (block.type !== 'tool_use') return []
-  return [{ id: readMember(block, 'id'), name: readMember(block, 'name'), input: Reflect.get(block, 'input') }]
+  return [{ id: block.id ?? '', name: block.name ?? '', input: block.input }]
 }
 
 /** Converts a tool's result to the block that answers the call with this id. */

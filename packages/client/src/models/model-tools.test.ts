@@ -55,7 +55,7 @@ describe('names', () => {
     expect(names).toEqual(['_x0024_top', expect.stringMatching(/^(?:_x00E4_){6}\w{1,22}$/), 'rows'])
     expect(listed?.input_schema['$defs']).toMatchObject({ row: { required: ['gr_x00F6__x00DF_e'] } })
     const input = { _x0024_top: 1, [names[1] ?? '']: 2, rows: [{ gr_x00F6__x00DF_e: 3 }] }
-    await run([{ type: 'tool_use', id: 'a', name: 't', input } as { type: string }])
+    await run([{ type: 'tool_use', id: 'a', name: 't', input }])
     expect(source.calls).toEqual([['t', { $top: 1, [long]: 2, rows: [{ größe: 3 }] }]])
   })
 })
@@ -151,7 +151,7 @@ describe('a failed call', () => {
     const server = createServer({ name: 'demo', version: '1.0.0', tools: [ask, wait] })
     const { run } = await anthropicTools(createClient(server, { name: 'host', version: '1.0.0' }))
     const callNamed = (name: string, options: CallOptions) =>
-      run([{ type: 'tool_use', id: name, name, input: {} } as { type: string }], options)
+      run([{ type: 'tool_use', id: name, name, input: {} }], options)
     const cancelled = new Error('cancelled')
     await expect(callNamed('wait', { signal: AbortSignal.abort(cancelled) })).rejects.toBe(cancelled)
     const broken = new Error('broken')

@@ -104,12 +104,6 @@ export async function runCalls<Result>(
   return await Promise.all(calls.map(async (call) => toResult(call.id, await toolSet.call(call, options))))
 }
 
-/** Reads a text member of a call: the types of a model API have it, and ours do not repeat them. */
-export function readMember(call: object, member: string): string {
-  const value: unknown = Reflect.get(call, member)
-  return typeof value === 'string' ? value : ''
-}
-
 /**
  * Makes a result for the model of a failed call: the error's message, whether the tool may have run, and whether to try
  * again.

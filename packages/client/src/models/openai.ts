@@ -5,7 +5,6 @@ import {
   type ModelCall,
   type ModelTool,
   type ModelTools,
-  readMember,
   readModelTools,
   runCalls,
   type ToolSource,
@@ -20,9 +19,12 @@ export interface OpenAiTool {
   strict: false
 }
 
-/** An item in the output of the OpenAI Responses API. */
+/** An item in the output of the OpenAI Responses API. A call of a tool has the type `function_call`. */
 export interface OpenAiItem {
   readonly type: string
+  readonly call_id?: string | null | undefined
+  readonly name?: string | null | undefined
+  readonly arguments?: unknown
 }
 
 /** An item with a tool's result, for the input of the next request. */
@@ -63,7 +65,7 @@ export async function openaiTools(client: ToolSource): Promise<ModelTools<OpenAi
 
 function toOpenAiCall(item: OpenAiItem): ModelCall[] {
   if (item.type !== 'function_call') return []
-  return [{ id: readMember(item, 'call_id'), name: readMember(item, 'name'), input: Reflect.get(item, 'arguments') }]
+  return [{ id: item.call_id ?? '', name: item.name ?? '', input: item.arguments }]
 }
 
 /** Converts a tool's result to the item that answers the call with this id. */
@@ -94,10 +96,11 @@ export interface OpenAiChatTool {
   function: { name: string; description: string; parameters: Record<string, unknown> }
 }
 
-/** A tool call in a message of the OpenAI Chat Completions API. */
+/** A tool call in a message of the OpenAI Chat Completions API, with the type `function`. */
 export interface OpenAiChatCall {
   readonly id: string
   readonly type: string
+  readonly function?: { readonly name: string; readonly arguments: unknown } | null | undefined
 }
 
 /** A message with a tool's result, or with the images of results, which a tool's message cannot have. */
@@ -145,9 +148,9 @@ function toChatTool({ name, description, schema }: ModelTool): OpenAiChatTool {
 }
 
 function toChatModelCall(call: OpenAiChatCall): ModelCall[] {
-  const called: unknown = Reflect.get(call, 'function')
-  if (call.type !== 'function' || typeof called !== 'object' || called === null) return []
-  return [{ id: call.id, name: readMember(called, 'name'), input: Reflect.get(called, 'arguments') }]
+  if (call.type !== 'function' || !call.function) return []
+  const { name, arguments: input } = call.function
+  return [{ id: call.id, name, input }]
 }
 
 /**
