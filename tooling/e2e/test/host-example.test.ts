@@ -105,6 +105,10 @@ test('the host of the guide in TypeScript makes one call, asks its user, and end
   host.say('milk')
   await host.waitFor(/^Noted by \d+: milk$/m)
   expect(await host.ended).toEqual([0, null])
+  using withoutUser = startTypedHost(folder, [file, 'notes__add'])
+  withoutUser.child.stdin?.end()
+  await withoutUser.waitFor(/^The user dismissed the question "text"$/m)
+  expect(await withoutUser.ended).toEqual([0, null])
 })
 
 /** The names of the tools that the host has now. */

@@ -1,5 +1,4 @@
-import { type Client, createClient, type TypesOf } from '@x/client'
-import type { Connection } from '@x/exchange'
+import { type Client, createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { server } from './server.ts'
 
@@ -17,17 +16,10 @@ export async function listRemoteTools(url: string): Promise<readonly string[]> {
   return tools.map(({ name }) => name)
 }
 
-// #region typed-remote
-/** The repository of the server publishes this interface. */
-export interface GuideTypes extends TypesOf<typeof server> {}
-
-export const connectGuide = (connection: Connection): Client<GuideTypes> =>
-  createClient<GuideTypes>(connection, { name: 'host', version: '1.0.0' })
-// #endregion
-
 // #region call
-export async function copyFiles(client: Client<GuideTypes>, files: string[]): Promise<void> {
-  await client.tools.copy(
+export async function copyFiles(client: Client, files: string[]): Promise<void> {
+  await client.callTool(
+    'copy',
     { files },
     {
       signal: AbortSignal.timeout(30_000),

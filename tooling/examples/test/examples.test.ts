@@ -1,10 +1,11 @@
 import { testClient } from '@x/testing'
 import { connectHttp } from '@x/transport-http/client'
 import { expect, test } from 'vitest'
-import { connectGuide, copyFiles, divideOne, listRemoteTools, local } from '../src/client.ts'
+import { copyFiles, divideOne, listRemoteTools, local } from '../src/client.ts'
 import { serve, serveKnownCallers, worker } from '../src/http.ts'
 import { server as notes } from '../src/prompts-and-resources.ts'
 import { offerOnlyGreeting, server, strict } from '../src/server.ts'
+import { connectGuide } from '../src/typed-client.ts'
 
 test('the tools of the guide return the results in the guide', async () => {
   await expect(local.callTool('greet', { name: 'Ada' })).resolves.toMatchObject({ content: [{ text: 'Hello, Ada!' }] })
