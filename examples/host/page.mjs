@@ -42,7 +42,8 @@ async function show({ name, arguments: args }, round) {
 async function finish(round, parent) {
   while (round.status === 'input_required') {
     const answers = {}
-    for (const [key, { params }] of Object.entries(round.requests)) answers[key] = await ask(params, round.params.name, parent)
+    for (const [key, { params }] of Object.entries(round.requests))
+      answers[key] = await ask(params, round.params.name, parent)
     round = await send('resume', round.id, answers)
   }
   return round.result

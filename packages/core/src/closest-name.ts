@@ -72,7 +72,8 @@ export function findMisplacedMembers(
   { ownNames, otherNames }: { readonly ownNames: readonly string[]; readonly otherNames: readonly string[] },
 ): readonly string[] {
   return Object.entries(value).flatMap(([name, given]) => {
-    if (ownNames.includes(name) || isEmpty(given) || findMisspeltMembers({ [name]: given }, ownNames).length > 0) return []
+    if (ownNames.includes(name) || isEmpty(given) || findMisspeltMembers({ [name]: given }, ownNames).length > 0)
+      return []
     const isOther = otherNames.includes(name) || findMisspeltMembers({ [name]: given }, otherNames).length > 0
     return isOther ? [name] : []
   })

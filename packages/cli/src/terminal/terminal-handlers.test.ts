@@ -106,7 +106,8 @@ test('a question behind a gateway comes with the name of the server that asks it
     description: 'Asks',
     run: async (_, ctx) => (await ctx.elicit('it', { message: 'Which one?', schema: z.object({ it: z.string() }) })).it,
   })
-  const serve = (name: string) => createServer({ name, version: '1.0.0', state: sealedState({ keys: [randomKey()] }), tools: [buy] })
+  const serve = (name: string) =>
+    createServer({ name, version: '1.0.0', state: sealedState({ keys: [randomKey()] }), tools: [buy] })
   const host = { name: 'host', version: '1.0.0' }
   await using server = gateway({ ...host, upstreams: { bank: serve('a'), shop: serve('b') } })
   const terminal = fakeTerminal(['It', `red${enter}`], ['It', `blue${enter}`])

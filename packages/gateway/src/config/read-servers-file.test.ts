@@ -107,7 +107,10 @@ const hostMembers =
 test('members of other hosts are ignored, whatever they are called, and so are empty ones of another kind of server', async () => {
   const more = Object.fromEntries(hostMembers.split(' ').map((member) => [member, 'x']))
   const unused = { args: [], env: {}, oauth: false, headers: {} }
-  const mcpServers = { a: { ...unused, ...commandOf(), ...more }, b: { ...unused, url: 'https://x', type: 'http', ...more } }
+  const mcpServers = {
+    a: { ...unused, ...commandOf(), ...more },
+    b: { ...unused, url: 'https://x', type: 'http', ...more },
+  }
   expect(Object.keys(await read({ mcpServers }))).toEqual(['a', 'b'])
 })
 

@@ -29,7 +29,11 @@ describe('a target', () => {
     ['a misspelt command', { comand: 'npx' }, '"comand" is unknown: did you mean "command"?'],
     ['arguments in a whole word', { command: 'npx', arguments: ['x'] }, '"arguments" is unknown: did you mean "args"?'],
     ['a command with headers', { command: 'npx', headers: { a: 'b' } }, '"headers" has no effect beside command'],
-    ['a URL with variables', { url: 'https://a.test', env: { KEY: 'k' } }, '"env" has no effect beside url: a server is'],
+    [
+      'a URL with variables',
+      { url: 'https://a.test', env: { KEY: 'k' } },
+      '"env" has no effect beside url: a server is',
+    ],
     ['an empty command', { command: '' }, 'command is the name or the path of a program'],
   ])('is not %s', (_, target, message) => {
     expect(() => connectOnNode(target as ServerTarget)).toThrow(message)

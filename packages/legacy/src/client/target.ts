@@ -51,10 +51,7 @@ export function parseTarget(target: ServerTarget): ParsedTarget {
   rejectMisspelt(target, { hasUrl, hasCommand })
   if (hasUrl === hasCommand)
     throw new TypeError(`Got ${hasUrl ? 'both url and command' : 'neither url nor command'}: ${advice}`)
-  const [ownNames, otherNames] = hasUrl ? [addressMembers, commandMembers] : [commandMembers, addressMembers]
-  const [misplaced] = findMisplacedMembers(target, { ownNames, otherNames })
-  if (misplaced !== undefined)
-    throw new TypeError(`${quoteText(misplaced)} has no effect beside ${hasUrl ? 'url' : 'command'}: ${advice}`)
+  rejectMisplaced(target, hasUrl)
   return hasUrl ? parseAddress(target) : parseCommand(target as CommandEntry)
 }
 
@@ -66,6 +63,14 @@ function rejectMisspelt(
   const known = [...(hasCommand ? [] : addressMembers), ...(hasUrl ? [] : commandMembers)]
   const [misspelt] = findMisspeltMembers(entry, known)
   if (misspelt !== undefined) throw new TypeError(`${misspelt} ${advice}`)
+}
+
+/** The types allow it: an object of a union may have the members of each. */
+function rejectMisplaced(entry: object, hasUrl: boolean): void {
+  const [ownNames, otherNames] = hasUrl ? [addressMembers, commandMembers] : [commandMembers, addressMembers]
+  const [misplaced] = findMisplacedMembers(entry, { ownNames, otherNames })
+  if (misplaced === undefined) return
+  throw new TypeError(`${quoteText(misplaced)} has no effect beside ${hasUrl ? 'url' : 'command'}: ${advice}`)
 }
 
 function parseAddress({ type, url, headers = {} }: AddressEntry): ParsedTarget {
