@@ -74,9 +74,12 @@ export { createRandomPool, randomId } from './random-id.ts'
 export { findClosestName, findMisplacedMembers, findMisspeltMembers } from './closest-name.ts'
 export {
   findOptionsProblem,
+  objectWith,
   type OptionPrimitive,
   type OptionRules,
   type OptionTable,
+  type OptionType,
+  optionTypes,
   type ResolvedOptions,
   resolveOptions,
 } from './resolve-options.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type OptionTable, resolveOptions } from './resolve-options.ts'
+import { objectWith, type OptionTable, optionTypes, resolveOptions } from './resolve-options.ts'
 
 interface Options {
   readonly auth?: string | undefined
@@ -8,6 +8,13 @@ interface Options {
   readonly allowedHosts?: readonly string[] | undefined
   readonly ttlMs?: number | null | undefined
   readonly isOpen?: boolean | undefined
+  readonly rules?:
+    | {
+        readonly names?: readonly string[]
+        readonly renamed?: Readonly<Record<string, string>>
+        readonly store?: object
+      }
+    | undefined
 }
 
 const table = {
@@ -16,7 +23,16 @@ const table = {
   polling: { default: {}, group: { minMs: 50 } },
   allowedHosts: { default: ['localhost'] },
   ttlMs: { default: 1000, max: 5000, isNullable: true },
-  isOpen: false,
+  isOpen: { default: false, type: optionTypes.boolean },
+  rules: {
+    type: optionTypes.object,
+    group: {
+      names: { type: optionTypes.strings },
+      renamed: { type: optionTypes.texts },
+      store: { type: objectWith(['get', 'add'], 'a store') },
+      limits: { group: { calls: undefined } },
+    },
+  },
 } satisfies OptionTable<Options>
 const resolve = (options: object) => resolveOptions<Options, typeof table>(options, table, 'serve')
 
@@ -33,6 +49,7 @@ describe('an option that does not exist is rejected by name', () => {
   test.each<[string, object, string]>([
     ['with an earlier name', { principal: 'a' }, 'serve has no option `principal`: did you mean `auth`?'],
     ['that moved to a group', { maxCallsPerCaller: 1 }, 'did you mean `limits.calls`?'],
+    ['in a group of a group', { rules: { limits: { call: 1 } } }, 'serve, rules.limits, has no option `call`: did you'],
     ['in a group', { limits: { call: 1 } }, 'serve, limits, has no option `call`: did you mean `calls`?'],
     ['with a misspelt name', { alowedHosts: [] }, 'did you mean `allowedHosts`?'],
     ['in another letter case', { allowedhosts: [] }, 'did you mean `allowedHosts`?'],
@@ -42,12 +59,12 @@ describe('an option that does not exist is rejected by name', () => {
     [
       'unlike any option',
       { port: 1 },
-      'serve has no option `port`: write one of allowedHosts, auth, isOpen, limits, polling, ttlMs',
+      'serve has no option `port`: write one of allowedHosts, auth, isOpen, limits, polling, rules, ttlMs',
     ],
     [
       'whose present name is not an option of this function',
       { codec: 1 },
-      'write one of allowedHosts, auth, isOpen, limits, polling, ttlMs',
+      'write one of allowedHosts, auth, isOpen, limits, polling, rules, ttlMs',
     ],
     ['with the name of a member of every object', { toString: () => '' }, 'serve has no option `toString`'],
   ])('%s', (_, options, message) => {
@@ -66,6 +83,31 @@ test.each<[unknown, string]>([
   expect(() => resolve(options as object)).toThrow(
     new TypeError(`serve takes an object of options, and was given ${description}`),
   )
+})
+
+describe('an option of another type is rejected by name', () => {
+  test.each<[string, object, string]>([
+    ['a text for a yes or no', { isOpen: 'false' }, 'serve: isOpen must be true or false, and is a string'],
+    ['a text for a list', { rules: { names: 'a' } }, 'rules.names must be an array of strings, and is a string'],
+    ['a list of something else', { rules: { names: [1] } }, 'serve: rules.names must be an array of strings'],
+    ['null', { rules: { names: null } }, 'rules.names must be an array of strings, and is null'],
+    ['an object of something else', { rules: { renamed: { a: 1 } } }, 'must be an object whose values are strings'],
+    ['a list for an object', { rules: { renamed: ['a'] } }, 'must be an object whose values are strings'],
+    ['an object without a function', { rules: { store: { get() {} } } }, 'serve: rules.store must be a store'],
+    ['false for a group that is needed', { rules: false }, 'serve: rules must be an object, and is a boolean'],
+  ])('%s', (_, options, message) => {
+    expect(() => resolve(options)).toThrow(message)
+    expect(() => resolve(options)).toThrow(TypeError)
+  })
+
+  test('the right types are accepted, also functions of a class', () => {
+    const store = new (class {
+      get(): void {}
+      add(): void {}
+    })()
+    const options = { isOpen: true, rules: { names: [], renamed: { a: 'b' }, store } }
+    expect(resolve(options)).toMatchObject({ isOpen: true, rules: { names: [], renamed: { a: 'b' }, store } })
+  })
 })
 
 describe('numbers and defaults', () => {

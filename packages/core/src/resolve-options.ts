@@ -9,6 +9,43 @@ export interface OptionRules extends NumberBounds {
   readonly isNullable?: boolean
   /** Table of the options in an option that is an object. With `false` instead of the object, it is not used. */
   readonly group?: object
+  /** Which values the option accepts. Default: any, and for a number those within the bounds. */
+  readonly type?: OptionType
+}
+
+/** A type of options, for programs without a compiler. */
+export interface OptionType {
+  /** What the option must be, as `a function`. */
+  readonly name: string
+  readonly accepts: (value: unknown) => boolean
+}
+
+const isString = (value: unknown): value is string => typeof value === 'string'
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Types that options of several functions have. */
+export const optionTypes = {
+  boolean: { name: 'true or false', accepts: (value) => typeof value === 'boolean' },
+  function: { name: 'a function', accepts: (value) => typeof value === 'function' },
+  object: { name: 'an object', accepts: isObject },
+  string: { name: 'a string', accepts: isString },
+  strings: { name: 'an array of strings', accepts: (value) => Array.isArray(value) && value.every(isString) },
+  texts: {
+    name: 'an object whose values are strings',
+    accepts: (value) => isObject(value) && Object.values(value).every(isString),
+  },
+} as const satisfies Record<string, OptionType>
+
+/** The type of an option that is an object with these functions, such as a store. */
+export function objectWith(methods: readonly string[], name: string): OptionType {
+  return {
+    name,
+    accepts: (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      methods.every((method) => typeof Reflect.get(value, method) === 'function'),
+  }
 }
 
 /**
@@ -59,9 +96,9 @@ const presentNames = new Map([
 ])
 
 /**
- * Fills in defaults. Throws a TypeError for options that are no object, and for an option that does not exist; its
- * message suggests the one that was probably meant. The compiler finds such mistakes only in TypeScript, and in
- * JavaScript an ignored option may leave a server open to every caller. Throws a RangeError for a number outside of its
+ * Fills in defaults. Throws a TypeError for options that are no object, for an option of another type, and for one that
+ * does not exist; its message suggests the one that was probably meant. The compiler finds such mistakes only in
+ * TypeScript, and in JavaScript an ignored option may leave a server open to every caller. Throws a RangeError for a number outside of its
  * bounds.
  *
  * @example
@@ -99,21 +136,37 @@ function rulesOf(row: unknown): OptionRules {
 }
 
 /**
- * Says that options are no object, or which is the first that does not exist, also in a group. Undefined when there is
- * no problem.
+ * Says that options are no object, or which is the first that does not exist or has a value of another type, also in a
+ * group. Undefined when there is no problem.
  */
 export function findOptionsProblem(options: unknown, table: object, where: string): string | undefined {
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    return `${where} takes an object of options, and was given ${describeGiven(options)}`
+  return findGroupProblem(options, table, { where, path: '' })
+}
+
+/** `path` names the group, as in `shedding.hardLimit`. It is empty for the options themselves. */
+function findGroupProblem(
+  options: unknown,
+  table: object,
+  { where, path }: { readonly where: string; readonly path: string },
+): string | undefined {
+  const subject = path === '' ? where : `${where}, ${path},`
+  if (!isObject(options)) return `${subject} takes an object of options, and was given ${describeGiven(options)}`
   const rows = new Map<string, unknown>(Object.entries(table))
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue
-    if (!rows.has(name)) return `${where} has no option \`${name}\`: ${adviceFor(name, [...rows.keys()])}`
-    const { group } = rulesOf(rows.get(name))
-    const problem = group && value !== false ? findOptionsProblem(value, group, `${where}, ${name},`) : undefined
+    if (!rows.has(name)) return `${subject} has no option \`${name}\`: ${adviceFor(name, [...rows.keys()])}`
+    const { group, type } = rulesOf(rows.get(name))
+    const place = path === '' ? name : `${path}.${name}`
+    if (type?.accepts(value) === false) return `${where}: ${place} must be ${type.name}${describeWrong(value)}`
+    const problem = group && value !== false ? findGroupProblem(value, group, { where, path: place }) : undefined
     if (problem !== undefined) return problem
   }
   return undefined
+}
+
+/** Empty for an object and an array, which may be of the right kind and have a wrong member. */
+function describeWrong(value: unknown): string {
+  return typeof value === 'object' && value !== null ? '' : `, and is ${describeGiven(value)}`
 }
 
 /** Leaves out the content, which may be a key. */

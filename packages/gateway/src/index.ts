@@ -18,4 +18,4 @@ export type {
   GatewayUpstream,
   GatewayUpstreamOptions,
   GatewayUpstreamRules,
-} from './upstream/upstream.ts'
+} from './upstream/upstream-options.ts'

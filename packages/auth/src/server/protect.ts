@@ -1,4 +1,3 @@
-import { resolveOptions } from '@x/core'
 import type { HttpErrorContext } from '@x/exchange'
 import { logMissingScopes, neededScopesOf } from '@x/exchange/internal'
 import type { WireError } from '@x/schema'
@@ -13,10 +12,10 @@ import type { HttpErrorResponse } from './challenge.ts'
 import type { AuthenticationContext, HttpRequestHead } from './credentials.ts'
 import { canonicalizeResource, createMetadataDocuments, type MetadataDocument } from './metadata.ts'
 import {
+  checkProtectOptions,
   createAuthenticationState,
   dpopModeOf,
   type ProtectInternals,
-  protectOptionTable,
   type ProtectOptions,
 } from './protect-options.ts'
 
@@ -57,9 +56,7 @@ export function protect(options: ProtectOptions): Protection {
 
 /** Tests pass other internal values. */
 export function createProtection(options: ProtectOptions, internals?: ProtectInternals): Protection {
-  resolveOptions(options, protectOptionTable, 'protect')
-  if (!Array.isArray(options.issuers))
-    throw new TypeError("issuers must be a list of authorization servers, as in ['https://auth.example.com']")
+  checkProtectOptions(options)
   const resource = canonicalizeResource(options.resource)
   const scopes = parseScopes('scopes', options.scopes ?? [])
   const supportedScopes = parseScopes(

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { ClientRegistration } from '@x/auth/login'
 import { connectAny } from '@x/legacy/client'
 import type { ToolRules } from '../upstream/tool-rules.ts'
-import type { GatewayServerOptions, GatewayUpstreamOptions } from '../upstream/upstream.ts'
+import type { GatewayServerOptions, GatewayUpstreamOptions } from '../upstream/upstream-options.ts'
 import { openPinFile } from './file-pins.ts'
 import { createApiServer } from './create-api-server.ts'
 import {

@@ -2,6 +2,7 @@ import { findClosestName, findMisspeltMembers, isJsonObject, isThisMachine, pars
 import * as z from 'zod'
 import { findUpstreamNameProblem } from '../names/names.ts'
 import { findAddressProblem } from '../hop/address.ts'
+import { findRuleProblem } from '../upstream/tool-rules.ts'
 import { secretReference } from './secret-reader.ts'
 
 const text = z.string().min(1)
@@ -36,9 +37,11 @@ const tools = members({
   pins: text.optional(),
 })
 
+const milliseconds = 'must be a whole number of milliseconds, such as 60000'
+
 const common = {
   tools: tools.optional(),
-  timeoutMs: z.int().min(1).optional(),
+  timeoutMs: z.int(milliseconds).min(1, milliseconds).optional(),
   required: z.boolean().optional(),
 }
 
@@ -185,11 +188,17 @@ export type GatewayFile = z.infer<typeof gatewayFile>
 
 /** Finds problems between the members of a file, each with its place. */
 export function findFileProblems(file: GatewayFile): readonly string[] {
-  const auth = Object.entries(file.upstreams).flatMap(([name, upstream]) => {
-    const problem = 'url' in upstream ? findAuthProblem(upstream.auth ?? {}, file) : undefined
-    return problem === undefined ? [] : [`upstreams.${name}.auth.${problem}`]
+  const ofUpstreams = Object.entries(file.upstreams).flatMap(([name, upstream]) => {
+    const auth = 'url' in upstream ? (upstream.auth ?? {}) : {}
+    const problem = findAuthProblem(auth, file)
+    const hasLogin = auth.tokenExchange !== undefined || auth.userLogin !== undefined
+    const ruleProblem = findRuleProblem(upstream.tools ?? {}, hasLogin && !('openapi' in upstream))
+    return [
+      ...(problem === undefined ? [] : [`upstreams.${name}.auth.${problem}`]),
+      ...(ruleProblem === undefined ? [] : [`upstreams.${name}.tools: ${ruleProblem}`]),
+    ]
   })
-  return [...findListenProblems(file.listen), ...auth]
+  return [...findListenProblems(file.listen), ...ofUpstreams]
 }
 
 function findListenProblems({ host = '127.0.0.1', allowedHosts, protect }: GatewayFile['listen']): readonly string[] {

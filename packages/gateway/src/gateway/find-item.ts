@@ -3,7 +3,7 @@ import type { Upstream, UpstreamAnswer } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
 import { createRelatedRequest } from '../hop/host-identity.ts'
 import { encodeName, mayHaveDigest } from '../names/names.ts'
-import { loginNeededError, noAnswerError } from '../hop/upstream-error.ts'
+import { loginNeededError } from '../hop/upstream-error.ts'
 
 const maxPages = 100
 
@@ -56,7 +56,7 @@ async function* readItems(
   let cursor: JsonObject = {}
   for (let count = 0; count < maxPages; count += 1) {
     const answer = await upstream.ask(createRelatedRequest(request, `${items}/list`, cursor), call)
-    const page = requirePage(answer, upstream)
+    const page = await requirePage(answer, upstream)
     const { [items]: found, nextCursor } = page
     for (const item of Array.isArray(found) ? found : []) if (isJsonObject(item)) yield item
     if (typeof nextCursor !== 'string') return
@@ -68,9 +68,9 @@ async function* readItems(
  * A page of a list, empty at an upstream without such a list. Throws if an upstream gives none now: its item may exist,
  * and "unknown" would tell a model that it does not.
  */
-function requirePage(answer: UpstreamAnswer, { name, states }: Upstream): JsonObject {
+async function requirePage(answer: UpstreamAnswer, upstream: Upstream): Promise<JsonObject> {
   if ('result' in answer) return answer.result
-  if ('login' in answer) throw loginNeededError(name, answer.login)
-  if (answer.isAway) throw noAnswerError(name, { begun: false, cause: states.source.state.reason })
+  if ('login' in answer) throw loginNeededError(upstream.name, answer.login)
+  if (answer.isAway) throw await upstream.createMissingListError()
   return {}
 }

@@ -13,7 +13,12 @@ import {
   type OpenedStream,
   resultOf,
 } from '../testing/gateway-kit.ts'
-import { type ArrivedRequest, createScriptedUpstream, type ScriptedUpstream } from '../testing/scripted-upstream.ts'
+import {
+  type ArrivedRequest,
+  createScriptedUpstream,
+  hideReadings,
+  type ScriptedUpstream,
+} from '../testing/scripted-upstream.ts'
 
 const acknowledged = 'subscriptions/acknowledged'
 
@@ -49,7 +54,7 @@ function createStreaming(): ScriptedUpstream & {
       streams.push({ send, end })
       send(acknowledged, { notifications: params?.['notifications'] })
     })
-  return Object.assign(createScriptedUpstream({ answer }), { streams })
+  return hideReadings(Object.assign(createScriptedUpstream({ answer }), { streams }))
 }
 
 const paramsOf = ({ arrived }: OpenedStream, method: string): unknown[] =>

@@ -12,7 +12,6 @@ import {
   createRequest,
   createScriptedUpstream,
   olderOverHttp,
-  type ScriptedUpstream,
 } from '../testing/scripted-upstream.ts'
 
 const secret = 'canary-token-of-a-caller'
@@ -28,10 +27,7 @@ const failing = (code: string): HttpAuthorizer => ({
 const working: HttpAuthorizer = { headers: () => ({}), onResponse: () => undefined }
 
 /** An upstream whose connections call their authorizer first, like those over HTTP. The token of mallory is refused. */
-function createProtected(
-  peer?: ConnectionPeer,
-  code = 'token_rejected',
-): Omit<ScriptedUpstream, 'connect'> & GatewayUpstreamOptions {
+function createProtected(peer?: ConnectionPeer, code = 'token_rejected'): GatewayUpstreamOptions {
   const upstream = createScriptedUpstream(peer === undefined ? {} : { peer })
   const refused = failing(code)
   const connect = ({ auth }: UpstreamCaller) => {
@@ -57,8 +53,9 @@ const refusal = (server: Parameters<typeof resultOf>[0], caller: Call): Promise<
 test('a credential that does not come in time leaves the upstream out of a list, and is no failure of it', async () => {
   const clock = manualClock()
   const records: LogRecord[] = []
-  const crm = { ...createScriptedUpstream(), credential: () => new Promise<never>(() => {}) }
-  const server = createGateway({ crm }, { runtime: clock, log: (record) => void records.push(record) })
+  const crm = createScriptedUpstream()
+  const credential = () => new Promise<never>(() => {})
+  const server = createGateway({ crm: { ...crm, credential } }, { runtime: clock, log: (record) => void records.push(record) })
   const list = resultOf(server, 'tools/list')
   await expect.poll(() => clock.waiting).toBeGreaterThan(0)
   clock.advance(5000)

@@ -5,7 +5,12 @@ import { describe, expect, test } from 'vitest'
 import type { PinStore, ToolRules, UpstreamCaller } from '../index.ts'
 import { encodeName } from '../names/names.ts'
 import { callOf, createGateway, errorOf, namesIn, resultOf } from '../testing/gateway-kit.ts'
-import { type ArrivedRequest, createScriptedUpstream, type ScriptedUpstream } from '../testing/scripted-upstream.ts'
+import {
+  type ArrivedRequest,
+  createScriptedUpstream,
+  hideReadings,
+  type ScriptedUpstream,
+} from '../testing/scripted-upstream.ts'
 
 interface ToolDefinition {
   readonly name: string
@@ -22,7 +27,8 @@ function createTools(...offered: ToolDefinition[]): ScriptedUpstream & { offered
     const called: JsonObject = { resultType: 'complete', content: [{ type: 'text', text: String(params?.['name']) }] }
     return { jsonrpc: '2.0', id, result: method === 'tools/list' ? list : called }
   }
-  return Object.assign(state, createScriptedUpstream({ answer }))
+  const { connect, arrived, notifications, closed, opened } = createScriptedUpstream({ answer })
+  return hideReadings(Object.assign(state, { connect, arrived, notifications, closed, opened }))
 }
 
 const callsOf = ({ arrived }: ScriptedUpstream): unknown[] =>
@@ -101,13 +107,6 @@ describe('the tools of an upstream', () => {
     await resultOf(create({ rename: { write: 'read' }, deny: ['read'] }), 'tools/list')
     await resultOf(create({ rename: { write: 'read', read: 'write' } }), 'tools/list')
     expect(records).toHaveLength(1)
-  })
-
-  test.each([
-    ['two tools with one name', { rename: { a: 'c', b: 'c' } }, 'same name'],
-    ['a name that is not valid for a tool', { rename: { a: 'b c' } }, '1 to 128 of the characters'],
-  ])('cannot have %s', (_, tools, message) => {
-    expect(() => createGateway({ crm: { ...createTools(), tools } })).toThrow(message)
   })
 })
 

@@ -1,4 +1,4 @@
-import { resolveOptions, createLedger, createLog, type OptionTable, runtimeOf } from '@x/core'
+import { createLedger, createLog, objectWith, type OptionTable, resolveOptions, runtimeOf } from '@x/core'
 import {
   type ObservableState,
   type SearchedServer,
@@ -11,7 +11,8 @@ import { searchListKey } from '@x/exchange/internal'
 import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { findUpstreamNameProblem } from '../names/names.ts'
 import { GatewayState } from '../names/state.ts'
-import { type GatewayUpstream, Upstream } from '../upstream/upstream.ts'
+import { Upstream } from '../upstream/upstream.ts'
+import type { GatewayUpstream } from '../upstream/upstream-options.ts'
 import { findListedTool } from './routes.ts'
 import type { GatewayParts } from './host-request.ts'
 import { type ProxyOptions, proxyOptionTable } from './proxy.ts'
@@ -50,7 +51,7 @@ const noStateReason = 'the gateway has no `state`, and seals with a random key: 
 const gatewayOptionTable = {
   ...proxyOptionTable,
   upstreams: undefined,
-  toolSearch: undefined,
+  toolSearch: { type: objectWith(['start'], 'the result of toolSearch() of @x/gateway/tool-search') },
 } satisfies OptionTable<GatewayOptions>
 
 /**
@@ -62,7 +63,8 @@ const gatewayOptionTable = {
  * const files = { connect: () => connectAny({ command: 'npx', args: ['-y', 'some-server'] }) }
  * const server = gateway({ name: 'company', version: '1.0.0', upstreams: { crm, files } })
  *
- * @throws TypeError for an unknown option, a name that no upstream can have, and rules of tools that contradict.
+ * @throws TypeError for an unknown option, also of an upstream, for one of another type, a name that no upstream can
+ * have, and rules of tools that contradict.
  */
 export function gateway(options: GatewayOptions): Gateway {
   resolveOptions(options, gatewayOptionTable, 'gateway')
@@ -77,7 +79,7 @@ export function gateway(options: GatewayOptions): Gateway {
     ...deps,
     info: { name, version },
     upstreams,
-    state: new GatewayState(state),
+    state: new GatewayState(state, deps),
     instance: runtime.randomUuid(),
     closed: closeController.signal,
   }

@@ -1,4 +1,15 @@
-import { resolveOptions, createLedger, createLog, type OptionTable, type Log, type Runtime, runtimeOf } from '@x/core'
+import {
+  createLedger,
+  createLog,
+  type Log,
+  objectWith,
+  type OptionTable,
+  type OptionType,
+  optionTypes,
+  resolveOptions,
+  type Runtime,
+  runtimeOf,
+} from '@x/core'
 import {
   type Exchange,
   type HostStateCodec,
@@ -11,7 +22,7 @@ import { hopObserverKey } from '@x/exchange/internal'
 import { errorResponse } from '@x/schema'
 import { ConnectedHop, observeHop } from '../hop/hop.ts'
 import type { UpstreamOptions } from '../hop/hop-options.ts'
-import { checkUpstream } from '../upstream/upstream.ts'
+import { checkUpstream } from '../upstream/upstream-options.ts'
 import { checkRevision } from './serve-host.ts'
 
 /**
@@ -36,15 +47,22 @@ export interface ProxyOptions {
   readonly runtime?: Partial<Runtime> | undefined
 }
 
+const arrayOf = (name: string, type: string): OptionType => ({
+  name,
+  accepts: (value) => Array.isArray(value) && value.every((each) => typeof each === type),
+})
+
 export const proxyOptionTable = {
-  name: undefined,
-  version: undefined,
-  use: undefined,
-  extensions: undefined,
-  state: undefined,
-  log: undefined,
-  runtime: undefined,
+  name: { type: optionTypes.string },
+  version: { type: optionTypes.string },
+  use: { type: arrayOf('an array of functions', 'function') },
+  extensions: { type: arrayOf('an array of extensions, such as [legacy()]', 'object') },
+  state: { type: objectWith(['seal', 'open'], 'a codec, such as sealedState({ keys })') },
+  log: { type: optionTypes.function },
+  runtime: { type: optionTypes.object },
 } satisfies OptionTable<ProxyOptions>
+
+const upstreamTable = { connect: undefined } satisfies OptionTable<UpstreamOptions>
 
 /**
  * Forwards every request to another server, over any transport and between any two revisions, and renames nothing.
@@ -56,12 +74,14 @@ export const proxyOptionTable = {
  * const upstream = { connect: () => connectAny({ command: 'npx', args: ['-y', 'some-server'] }) }
  * await serveHttp(proxy(upstream, { name: 'files', version: '1.0.0', extensions: [legacy()] }))
  *
- * @throws TypeError for an unknown option.
+ * @throws TypeError for an unknown option, and for one of another type.
  */
 export function proxy(upstream: ProxyUpstream, options: ProxyOptions): Server {
   resolveOptions(options, proxyOptionTable, 'proxy')
   checkUpstream(upstream, 'The upstream of proxy')
-  return 'exchange' in upstream ? proxyServer(upstream, options) : proxyConnections(upstream, options)
+  if ('exchange' in upstream) return proxyServer(upstream, options)
+  resolveOptions(upstream, upstreamTable, 'The upstream of proxy')
+  return proxyConnections(upstream, options)
 }
 
 /** A server in this process receives the calls of hosts unchanged. */

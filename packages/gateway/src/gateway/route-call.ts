@@ -8,7 +8,7 @@ import type { HostRequest } from './host-request.ts'
 import { createRelatedRequest } from '../hop/host-identity.ts'
 import type { Route, Target } from './routes.ts'
 import type { TaggedState } from '../names/state.ts'
-import { findNeededLogin, lostCallError, noAnswerError } from '../hop/upstream-error.ts'
+import { findNeededLogin, lostCallError } from '../hop/upstream-error.ts'
 
 /** How many requests may reach another instance than that of their call. Hosts accept about ten rounds. */
 // limit: attempts at other instances | count | requests that miss the instance of a call of an older upstream |
@@ -40,7 +40,7 @@ async function checkLogin(host: HostRequest, upstream: Upstream, answer: LoginAn
   const { request, call } = host
   const listed = await upstream.ask(createRelatedRequest(request, 'tools/list'), call)
   if ('login' in listed) return createLoginResult(upstream.name, listed.login, { host, answer })
-  if (isAway(listed)) throw noAnswerError(upstream.name, { begun: false, cause: upstream.states.source.state.reason })
+  if (isAway(listed)) throw await upstream.createMissingListError()
   return createLoggedInResult(upstream.name)
 }
 

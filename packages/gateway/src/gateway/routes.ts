@@ -17,7 +17,6 @@ import {
   rewriteTask,
 } from '../names/rewrite.ts'
 import { decodeUri } from '../names/uris.ts'
-import { noAnswerError } from '../hop/upstream-error.ts'
 
 /** The upstream that a request reaches, with the params for it. */
 export interface Target {
@@ -124,8 +123,7 @@ async function findSessions({ request, call, parts }: HostRequest): Promise<Targ
   const [upstream, ...others] = upstreams.filter((_, index) => hasSessions(answers[index]))
   if (upstream !== undefined && others.length === 0) return { upstream, params: request.params ?? {} }
   const [away] = upstreams.filter((_, index) => isAway(answers[index]))
-  if (upstream === undefined && away !== undefined)
-    throw noAnswerError(away.name, { begun: false, cause: away.states.source.state.reason })
+  if (upstream === undefined && away !== undefined) throw await away.createMissingListError()
   throw new McpError(
     errorCodes.methodNotFound,
     `Method ${quoteText(request.method)} needs exactly one upstream with it`,

@@ -170,7 +170,7 @@ export class ConnectedHop implements Hop {
       requestState === undefined || !this.#isOlder
         ? this.#pool.acquire(identity, mayAsk)
         : this.#waitingCalls.resume(requestState, identity.key)
-    if (pooled === undefined) return rejectLostRetry(request.id)
+    if (pooled === undefined) return rejectLostRetry(request, this.#options)
     if (request.method !== 'server/discover') pooled.isFresh = false
     let state: string | undefined
     try {

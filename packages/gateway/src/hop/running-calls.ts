@@ -7,7 +7,7 @@ import type { HopOptions } from './hop-options.ts'
  * same limit. A host that waits less cancels its call.
  */
 // limit: `timeoutMs` of an upstream | ms | a call without a message of its upstream | `-32603`
-const defaultTimeoutMs = 30 * 60_000
+export const defaultTimeoutMs = 30 * 60_000
 /** One timer for all calls costs less than one for each. */
 const maxCheckIntervalMs = 60_000
 

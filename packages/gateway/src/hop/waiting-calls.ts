@@ -1,5 +1,5 @@
 import { startBackgroundTimer } from '@x/core'
-import { errorResponse, type RequestId, type RpcError } from '@x/schema'
+import { errorResponse, type RpcError, type RpcRequest } from '@x/schema'
 import { invalidStateError } from '@x/exchange/internal'
 import type { HostIdentity } from './host-identity.ts'
 import type { Deps } from './hop-options.ts'
@@ -58,7 +58,9 @@ export class WaitingCalls<T extends { readonly identity: HostIdentity }> {
   }
 }
 
-/** Answers a retry whose call does not wait here any more. */
-export function rejectLostRetry(id: RequestId): RpcError {
+/** Answers a retry whose call does not wait here any more. Only the log has the reason. */
+export function rejectLostRetry({ id, method }: RpcRequest, { log, name }: Deps): RpcError {
+  const message = 'The call of this requestState does not wait in this process: it has ended, or another process has it'
+  log({ level: 'warn', code: 'call_lost', method, name, requestId: id, message })
   return errorResponse(id, invalidStateError())
 }

@@ -1,12 +1,14 @@
+import { type LogRecord, runtimeOf } from '@x/core'
 import { type Call, createCall, type Principal } from '@x/exchange'
 import type { RpcRequest } from '@x/schema'
-import { memoryStore, sealedState, singleUseState } from '@x/state-codec'
+import { memoryStore, randomKey, sealedState, singleUseState, StateError } from '@x/state-codec'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import vectors from './state.vectors.json' with { type: 'json' }
 import { GatewayState } from './state.ts'
 
-const state = new GatewayState(sealedState({ keys: [vectors.key], runtime: { now: () => vectors.now } }))
+const deps = { log: () => {}, runtime: runtimeOf(undefined) }
+const state = new GatewayState(sealedState({ keys: [vectors.key], runtime: { now: () => vectors.now } }), deps)
 const ada = createCall({ principal: { issuer: 'https://id.example', subject: 'ada' } })
 const callOf = (principal: Principal | undefined): Call => createCall({ principal })
 const request: RpcRequest = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'crm__add', arguments: {} } }
@@ -21,7 +23,7 @@ test('every instance with the keys opens a state of another instance [GWY-008]',
 })
 
 test('with a codec whose tokens open once, cursors and ids of tasks still open often, and a state once', async () => {
-  const single = new GatewayState(singleUseState(sealedState({ keys: [vectors.key] }), memoryStore()))
+  const single = new GatewayState(singleUseState(sealedState({ keys: [vectors.key] }), memoryStore()), deps)
   const cursor = await single.sealCursor({ upstream: 'crm', cursor: '2' }, 'tools/list', ada)
   const taskId = await single.sealTaskId('crm', 'task-1', ada)
   const sealed = await single.sealState(tagged, request, ada)
@@ -79,8 +81,33 @@ describe('a state belongs to its caller and its request, and all others receive 
 
   test('expired', async () => {
     const later = sealedState({ keys: [vectors.key], runtime: { now: () => vectors.now + 3_600_001 } })
-    await expect(new GatewayState(later).openState(vectors.state, request, ada)).rejects.toMatchObject(badState)
+    await expect(new GatewayState(later, deps).openState(vectors.state, request, ada)).rejects.toMatchObject(badState)
   })
+})
+
+test('why a state, a cursor or an id of a task is rejected is only in the log', async () => {
+  const records: LogRecord[] = []
+  const other = new GatewayState(sealedState({ keys: [randomKey()] }), { ...deps, log: (each) => records.push(each) })
+  await expect(other.openState(vectors.state, request, ada)).rejects.toMatchObject(badState)
+  await expect(other.openCursor(vectors.cursor, 'tools/list', ada)).rejects.toThrow('cursor')
+  await expect(other.openTaskId(vectors.taskId, ada)).rejects.toThrow('Unknown task')
+  const why = { level: 'error', principal: 'ada', message: expect.stringContaining('No key has the id') }
+  const unknownKey = { ...why, err: { code: 'unknown_key' } }
+  expect(records).toMatchObject([
+    { ...unknownKey, method: 'tools/call', requestId: 1 },
+    { ...unknownKey, method: 'tools/list' },
+    { ...unknownKey, method: 'tasks/get' },
+  ])
+})
+
+test('while the store of the state is unreachable, the log has one error', async () => {
+  const records: LogRecord[] = []
+  const away = new StateError('unavailable', 'The store does not answer')
+  const codec = { ...sealedState({ keys: [vectors.key] }), seal: () => Promise.reject(away), open: () => Promise.reject(away) }
+  const gatewayState = new GatewayState(codec, { ...deps, log: (each) => records.push(each) })
+  await expect(gatewayState.sealState(tagged, request, ada)).rejects.toMatchObject({ data: { begun: true } })
+  await expect(gatewayState.openState(vectors.state, request, ada)).rejects.toMatchObject({ data: { begun: false } })
+  expect(records.filter(({ level }) => level === 'error')).toMatchObject([{ message: expect.stringContaining(away.message) }])
 })
 
 describe('cursors and ids of tasks belong to their caller and are not interchangeable [GWY-004]', () => {

@@ -1,4 +1,15 @@
-import { isJsonObject, isUnavailable, type JsonObject, type JsonValue, sha256Hex } from '@x/core'
+import {
+  errorRecord,
+  isJsonObject,
+  isUnavailable,
+  type JsonObject,
+  type JsonValue,
+  limitOutages,
+  type Log,
+  type LogContext,
+  type Runtime,
+  sha256Hex,
+} from '@x/core'
 import { type Call, callerKeyOf, type Principal, unavailableError } from '@x/exchange'
 import { errorCodes, findMethodRow, McpError, type RpcRequest } from '@x/schema'
 import { invalidStateError, principalIdentityOf } from '@x/exchange/internal'
@@ -35,13 +46,15 @@ export interface UpstreamCursor {
 
 /**
  * Seals what a gateway sends to hosts and receives again. Every value is bound to its caller, and is verified before it
- * is used. All failures have the same error.
+ * is used. All failures have the same error, and the log has the reason.
  */
 export class GatewayState {
   readonly #codec: StateCodec
+  readonly #services: ReturnType<typeof limitOutages>
 
-  constructor(codec: StateCodec) {
+  constructor(codec: StateCodec, { log, runtime }: { readonly log: Log; readonly runtime: Runtime }) {
     this.#codec = codec
+    this.#services = limitOutages(log, runtime)
   }
 
   /**
@@ -52,7 +65,8 @@ export class GatewayState {
     const { upstream, instance = null, answers = null, misses = 0 } = tag
     const value = instance === null ? [upstream] : [upstream, instance, answers, misses]
     const binding = await bindState(state, request, call)
-    const token = await this.#seal(value, { purpose: statePurpose, binding, owner: callerKeyOf(call) })
+    const claims = { purpose: statePurpose, binding, owner: callerKeyOf(call) }
+    const token = await this.#seal(value, claims, logContextOf(request.method, call, request.id))
     return `${token.length}.${token}${state}`
   }
 
@@ -60,7 +74,8 @@ export class GatewayState {
   async openState(sealed: unknown, request: RpcRequest, call: Call): Promise<TaggedState> {
     const [token, state] = splitState(sealed)
     const binding = await bindState(state, request, call)
-    const value = await this.#open(token, { purpose: statePurpose, binding, owner: callerKeyOf(call) })
+    const claims = { purpose: statePurpose, binding, owner: callerKeyOf(call) }
+    const value = await this.#open(token, claims, { context: logContextOf(request.method, call, request.id) })
     const [upstream, instance, answers, misses] = Array.isArray(value) ? value : []
     if (typeof upstream !== 'string') throw invalidStateError()
     const tag = {
@@ -74,12 +89,13 @@ export class GatewayState {
 
   /** Makes a list's cursor for the caller. */
   sealCursor({ upstream, cursor }: UpstreamCursor, method: string, call: Call): Promise<string> {
-    return this.#seal([upstream, cursor ?? null], cursorClaims(method, call))
+    return this.#seal([upstream, cursor ?? null], cursorClaims(method, call), logContextOf(method, call))
   }
 
   async openCursor(sealed: string, method: string, call: Call): Promise<UpstreamCursor> {
     const claims = { ...cursorClaims(method, call), reusable: true }
-    const value = await this.#open(sealed, claims, invalidCursorError)
+    const context = logContextOf(method, call)
+    const value = await this.#open(sealed, claims, { context, createError: invalidCursorError })
     const [upstream, cursor] = Array.isArray(value) ? value : []
     if (typeof upstream !== 'string') throw invalidCursorError()
     return { upstream, cursor: typeof cursor === 'string' ? cursor : undefined }
@@ -88,12 +104,13 @@ export class GatewayState {
   /** Makes the principal's id for a task of an upstream. It is valid for as long as the codec allows. */
   sealTaskId(upstream: string, taskId: string, call: Call): Promise<string> {
     const claims = { purpose: taskPurpose, binding: ownerOf(call), owner: callerKeyOf(call), ttlMs: longestTtlMs }
-    return this.#seal([upstream, taskId], claims)
+    return this.#seal([upstream, taskId], claims, logContextOf('tools/call', call))
   }
 
   async openTaskId(sealed: string, call: Call): Promise<{ readonly upstream: string; readonly taskId: string }> {
     const claims = { purpose: taskPurpose, binding: ownerOf(call), owner: callerKeyOf(call), reusable: true }
-    const value = await this.#open(sealed, claims, unknownUpstreamTaskError)
+    const context = logContextOf('tasks/get', call)
+    const value = await this.#open(sealed, claims, { context, createError: unknownUpstreamTaskError })
     const [upstream, taskId] = Array.isArray(value) ? value : []
     if (typeof upstream !== 'string' || typeof taskId !== 'string') throw unknownUpstreamTaskError()
     return { upstream, taskId }
@@ -104,27 +121,37 @@ export class GatewayState {
     await this.#codec.ping?.()
   }
 
-  async #seal(value: JsonValue, claims: Parameters<StateCodec['seal']>[1]): Promise<string> {
+  async #seal(value: JsonValue, claims: Parameters<StateCodec['seal']>[1], context: LogContext): Promise<string> {
     try {
-      return await this.#codec.seal(value, claims)
+      const token = await this.#codec.seal(value, claims)
+      this.#services.succeed('StateError')
+      return token
     } catch (error) {
-      if (isUnavailable(error)) throw unavailableError({ begun: true, cause: error })
-      throw error
+      if (!isUnavailable(error)) throw error
+      this.#services.log(errorRecord(error, context))
+      throw unavailableError({ begun: true, cause: error })
     }
   }
 
   async #open(
     token: string,
     claims: Parameters<StateCodec['open']>[1],
-    createError: () => McpError = invalidStateError,
+    { context, createError = invalidStateError }: { readonly context: LogContext; readonly createError?: () => McpError },
   ): Promise<JsonValue> {
     try {
-      return await this.#codec.open(token, claims)
+      const value = await this.#codec.open(token, claims)
+      this.#services.succeed('StateError')
+      return value
     } catch (error) {
-      if (isUnavailable(error)) throw unavailableError({ begun: false, cause: error })
-      throw isStateError(error) ? createError() : error
+      if (!isUnavailable(error) && !isStateError(error)) throw error
+      this.#services.log(errorRecord(error, context))
+      throw isUnavailable(error) ? unavailableError({ begun: false, cause: error }) : createError()
     }
   }
+}
+
+function logContextOf(method: string, { principal }: Call, requestId?: LogContext['requestId']): LogContext {
+  return { method, requestId, principal: principal?.subject }
 }
 
 function cursorClaims(method: string, call: Call): Parameters<StateCodec['open']>[1] {

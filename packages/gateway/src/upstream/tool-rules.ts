@@ -1,4 +1,4 @@
-import { type JsonObject, sha256Hex, sortMembers } from '@x/core'
+import { type JsonObject, quoteText, sha256Hex, sortMembers } from '@x/core'
 import { isToolName, ReplacedNames } from '../names/names.ts'
 
 /** Keeps the digests of an upstream's accepted tools. Every instance needs the same store. */
@@ -43,11 +43,7 @@ export class ToolNames {
   readonly #unreportedNames: Set<string>
   #newlyHidden: [string, string][] = []
 
-  /**
-   * With `hasLogin`, the name `login` belongs to the gateway.
-   *
-   * @throws TypeError for a name that two tools would have, or that no tool can have.
-   */
+  /** For rules without a {@link findRuleProblem}. With `hasLogin`, the name `login` belongs to the gateway. */
   constructor(rules: ToolRules, hasLogin: boolean) {
     const { allow, deny, rename = {} } = rules
     this.#allowed = allow && new Set(allow)
@@ -55,8 +51,6 @@ export class ToolNames {
     this.#hasLogin = hasLogin
     this.#offeredNames = new Map(Object.entries(rename))
     this.#tools = new Map(Array.from(this.#offeredNames, ([tool, name]) => [name, tool]))
-    if (this.#tools.size < this.#offeredNames.size) throw new TypeError('tools.rename gives two tools the same name')
-    for (const name of this.#tools.keys()) checkNewName(name, hasLogin)
     this.#unmatched = rulesByTool(rules)
     this.#unreportedNames = new Set(this.#tools.keys())
   }
@@ -96,13 +90,28 @@ export class ToolNames {
   }
 }
 
-function checkNewName(name: string, hasLogin: boolean): void {
-  if (!isToolName(name))
-    throw new TypeError(
-      `tools.rename has the name ${JSON.stringify(name)}, which is not 1 to 128 of the characters A-Z a-z 0-9 _ . -`,
-    )
-  if (hasLogin && name === loginTool)
-    throw new TypeError(`tools.rename has the name ${loginTool}, which is the tool of the gateway at this upstream`)
+/**
+ * Says which rules contradict one another, or which name no tool can have. Undefined if there is no problem. With
+ * `hasLogin`, the name `login` belongs to the gateway.
+ */
+export function findRuleProblem(
+  { allow, deny = [], rename = {} }: Omit<ToolRules, 'pins'>,
+  hasLogin: boolean,
+): string | undefined {
+  const both = allow?.find((tool) => deny.includes(tool))
+  if (both !== undefined) return `${quoteText(both)} is in allow and in deny: remove it from one of them`
+  const renamed = new Map<string, string>()
+  for (const [tool, name] of Object.entries(rename)) {
+    const rule = `rename gives ${quoteText(tool)} the name ${quoteText(name)}`
+    if (deny.includes(tool)) return `${rule}, but deny has ${quoteText(tool)}: remove one of them`
+    if (allow?.includes(tool) === false) return `${rule}, but allow does not have ${quoteText(tool)}: add it there`
+    if (!isToolName(name)) return `${rule}, which is not 1 to 128 of the characters A-Z a-z 0-9 _ . -`
+    if (hasLogin && name === loginTool) return `${rule}, which is the tool of the gateway at this upstream`
+    const other = renamed.get(name)
+    if (other !== undefined) return `${rule}, and ${quoteText(other)} too: choose another name for one of them`
+    renamed.set(name, tool)
+  }
+  return undefined
 }
 
 function rulesByTool({ allow = [], deny = [], rename = {} }: ToolRules): Map<string, readonly string[]> {

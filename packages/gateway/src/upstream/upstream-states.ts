@@ -86,8 +86,10 @@ export class UpstreamStates {
         // One caller without a credential says nothing about the others.
         if (hasCredentials) return
         this.#hasStates = true
-        // A new connection has not been open yet, but the upstream may have been.
-        if (state.status === 'connecting' && state.reason !== undefined) this.source.lose(state.reason)
+        const { status, reason } = state
+        // A new connection has not been open yet, but the upstream may have been. One whose process is not started
+        // again is closed, but the upstream is not: the gateway opens another connection.
+        if ((status === 'connecting' || status === 'closed') && reason !== undefined) this.source.lose(reason)
         else this.source.set(state)
       },
     }

@@ -1,8 +1,8 @@
 import { errorRecord, isCancelled, type JsonObject, quoteText, settlesWithin, withTimeout } from '@x/core'
-import type { Call, Exchange, Server } from '@x/exchange'
-import { errorCodes, errorResponse, type RpcRequest, type RpcResponse } from '@x/schema'
+import type { Call, Exchange } from '@x/exchange'
+import { errorCodes, errorResponse, type McpError, type RpcRequest, type RpcResponse } from '@x/schema'
 import { createHop, observeHop } from '../hop/hop.ts'
-import { type CallerCredential, type Deps, type Hop, noCredential, type UpstreamOptions } from '../hop/hop-options.ts'
+import { type CallerCredential, type Deps, type Hop, noCredential } from '../hop/hop-options.ts'
 import {
   credentialError,
   findCredentialError,
@@ -15,7 +15,8 @@ import { Availability } from './availability.ts'
 import { type CredentialSource, toCallerCredential } from './credential.ts'
 import { KeptLists } from './kept-lists.ts'
 import { PinnedTools } from './pinned-tools.ts'
-import { ToolNames, type ToolRules } from './tool-rules.ts'
+import { findRuleProblem, ToolNames } from './tool-rules.ts'
+import { type GatewayUpstream, type GatewayUpstreamOptions, targetOf } from './upstream-options.ts'
 import { UpstreamStates } from './upstream-states.ts'
 
 /** Milliseconds that each upstream has for its part of a merged result. A slow one is omitted. */
@@ -27,45 +28,6 @@ const silentListTimeoutMs = 1000
 
 const lateCredentialMessage = `The credential of the caller took longer than ${listTimeoutMs} ms`
 
-/** What a gateway decides about an upstream. */
-export interface GatewayUpstreamRules {
-  /** The tools that the gateway offers, and their names. Default: all tools. */
-  readonly tools?: ToolRules | undefined
-  /**
-   * Milliseconds without a message after which a call is cancelled. It may take half of this longer, at most a minute.
-   * Lists and descriptions have 5 seconds instead, and one second after one that was not answered: a slower
-   * upstream is left out. Default: 1,800,000, which is 30 minutes.
-   */
-  readonly timeoutMs?: number | undefined
-  /**
-   * True if the gateway is not ready while the upstream is unreachable: after three requests in a row without an
-   * answer, and a probe without one. Readiness checks probe it until it has returned. Default: false.
-   */
-  readonly required?: boolean | undefined
-}
-
-/** An upstream of a gateway outside of this process. */
-export interface GatewayUpstreamOptions extends UpstreamOptions, GatewayUpstreamRules {
-  /** Finds each caller's credential. Default: `connect` has one for all callers. */
-  readonly credential?: CredentialSource | undefined
-}
-
-/** An upstream of a gateway in this process, with rules. Its calls have the principal of the host. */
-export interface GatewayServerOptions extends GatewayUpstreamRules {
-  readonly server: Server
-}
-
-/** An upstream of a gateway: a server in this process, or a function that opens connections to one. */
-export type GatewayUpstream = Server | GatewayServerOptions | GatewayUpstreamOptions
-
-function targetOf(upstream: GatewayUpstream, name: string): Server | UpstreamOptions {
-  const isObject = typeof upstream === 'object' && upstream !== null
-  const target = isObject && 'server' in upstream ? upstream.server : upstream
-  checkUpstream(target, `The upstream ${name}`)
-  if (target === upstream || !('connect' in upstream)) return target
-  throw new TypeError(`The upstream ${name} must have either server or connect, and has both`)
-}
-
 /** An upstream's answer to its part of a merged request. */
 export type UpstreamAnswer =
   | { readonly result: JsonObject }
@@ -75,13 +37,6 @@ export type UpstreamAnswer =
 /** True if an upstream gave no answer. One that does not serve the method has answered. */
 export function isAway(answer: UpstreamAnswer | undefined): boolean {
   return answer !== undefined && 'isAway' in answer && answer.isAway
-}
-
-/** Throws a TypeError for a value that is neither a server nor has `connect`. Programs without types pass a URL. */
-export function checkUpstream(upstream: unknown, subject: string): void {
-  const isObject = typeof upstream === 'object' && upstream !== null
-  if (isObject && ('exchange' in upstream || ('connect' in upstream && typeof upstream.connect === 'function'))) return
-  throw new TypeError(`${subject} must be a server or have connect, as in { connect: () => connectAny(url) }`)
 }
 
 /** A server behind the gateway, with what this instance decides about it: rules, pins, credentials, availability. */
@@ -106,8 +61,8 @@ export class Upstream {
   readonly #keptLists: KeptLists | undefined
 
   /**
-   * @throws TypeError for an upstream that is no server and has no `connect`, and for rules of tools that contradict
-   * one another.
+   * @throws TypeError for an upstream that is no server and has no `connect`, for options that do not exist or have
+   * another type, and for rules of tools that contradict one another.
    */
   constructor(options: GatewayUpstream, givenDeps: Deps) {
     const target = targetOf(options, givenDeps.name)
@@ -124,6 +79,8 @@ export class Upstream {
       hasCredentials: credential !== undefined,
     }
     this.name = deps.name
+    const ruleProblem = findRuleProblem(tools, credential !== undefined)
+    if (ruleProblem !== undefined) throw new TypeError(`gateway: upstreams.${deps.name}.tools: ${ruleProblem}`)
     this.toolNames = new ToolNames(tools, credential !== undefined)
     this.hop = createHop(target, hopOptions)
     this.pins = tools.pins && new PinnedTools(tools.pins, deps)
@@ -204,6 +161,13 @@ export class Upstream {
   get isSilent(): boolean {
     const { state, answers } = this.availability
     return state === 'away' || answers === this.#answersBeforeSilence
+  }
+
+  /** For a request that needs a list of the upstream, after an answer without one. */
+  async createMissingListError(): Promise<McpError> {
+    const retryAfterMs = await this.availability.check()
+    if (retryAfterMs !== undefined) return this.states.createAwayError(retryAfterMs)
+    return noAnswerError(this.name, { begun: false, cause: this.states.source.state.reason })
   }
 
   #noteMissed(isMissed: boolean): void {

@@ -139,7 +139,7 @@ export const serverOptionTable = {
   toolSearch: undefined,
   ready: undefined,
   close: undefined,
-  cache: undefined,
+  cache: { group: { ttlMs: undefined, scope: undefined } satisfies OptionTable<CacheHints> },
   compileSchema: undefined,
   limits: { group: ledgerLimitTable },
   log: undefined,

@@ -300,6 +300,10 @@ test('an option that does not exist is rejected by name, with a suggestion', asy
   await expect(serveHttp(testServer(echo), options as object)).rejects.toThrow(
     'serveHttp has no option `principal`: did you mean `auth`?',
   )
+  const stopOnSignals = { notice: 3000 }
+  await expect(serveHttp(testServer(echo), { stopOnSignals } as object)).rejects.toThrow(
+    'serveHttp, stopOnSignals, has no option `notice`: did you mean `noticeMs`?',
+  )
 })
 
 test('auth receives the ledger of the server, and its reports reach the log', async () => {

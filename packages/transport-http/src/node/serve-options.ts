@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type OptionTable, type ResolvedOptions, resolveOptions } from '@x/core'
+import { type OptionTable, optionTypes, type ResolvedOptions, resolveOptions } from '@x/core'
 import { handlerOptionTable } from '../server/handler-settings.ts'
 import type { NodeHandlerOptions } from './node-handler.ts'
 import type { StopOptions } from './stop.ts'
@@ -27,6 +27,8 @@ export interface ServeHttpOptions extends NodeHandlerOptions {
   readonly stopOnSignals?: boolean | StopOptions | undefined
 }
 
+const stopOptionTable = { graceMs: undefined, noticeMs: undefined } satisfies OptionTable<StopOptions>
+
 const serveOptionTable = {
   ...handlerOptionTable,
   // Names of this machine, or the address of `host`.
@@ -42,5 +44,10 @@ const serveOptionTable = {
 export function resolveServeOptions(
   options: ServeHttpOptions,
 ): ResolvedOptions<ServeHttpOptions, typeof serveOptionTable> {
-  return resolveOptions(options, serveOptionTable, 'serveHttp')
+  const resolved = resolveOptions(options, serveOptionTable, 'serveHttp')
+  const { stopOnSignals } = resolved
+  // A misspelt time would end calls too early.
+  if (!optionTypes.boolean.accepts(stopOnSignals))
+    resolveOptions({ stopOnSignals }, { stopOnSignals: { group: stopOptionTable } }, 'serveHttp')
+  return resolved
 }
