@@ -144,24 +144,28 @@ export function findOptionsProblem(options: unknown, table: object, where: strin
 }
 
 /** `path` names the group, as in `shedding.hardLimit`. It is empty for the options themselves. */
-function findGroupProblem(
-  options: unknown,
-  table: object,
-  { where, path }: { readonly where: string; readonly path: string },
-): string | undefined {
+interface OptionsPlace {
+  readonly where: string
+  readonly path: string
+}
+
+function findGroupProblem(options: unknown, table: object, { where, path }: OptionsPlace): string | undefined {
   const subject = path === '' ? where : `${where}, ${path},`
   if (!isObject(options)) return `${subject} takes an object of options, and was given ${describeGiven(options)}`
   const rows = new Map<string, unknown>(Object.entries(table))
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue
     if (!rows.has(name)) return `${subject} has no option \`${name}\`: ${adviceFor(name, [...rows.keys()])}`
-    const { group, type } = rulesOf(rows.get(name))
-    const place = path === '' ? name : `${path}.${name}`
-    if (type?.accepts(value) === false) return `${where}: ${place} must be ${type.name}${describeWrong(value)}`
-    const problem = group && value !== false ? findGroupProblem(value, group, { where, path: place }) : undefined
+    const place = { where, path: path === '' ? name : `${path}.${name}` }
+    const problem = findValueProblem(value, rulesOf(rows.get(name)), place)
     if (problem !== undefined) return problem
   }
   return undefined
+}
+
+function findValueProblem(value: unknown, { group, type }: OptionRules, place: OptionsPlace): string | undefined {
+  if (type?.accepts(value) === false) return `${place.where}: ${place.path} must be ${type.name}${describeWrong(value)}`
+  return group === undefined || value === false ? undefined : findGroupProblem(value, group, place)
 }
 
 /** Empty for an object and an array, which may be of the right kind and have a wrong member. */

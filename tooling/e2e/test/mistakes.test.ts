@@ -63,7 +63,11 @@ const atDefinition: readonly (readonly [string, Act, RegExp])[] = [
     /zod before 4\.2: npm install zod@4/,
   ],
   ['tool for tools', server({ tool: [] }), /has no option `tool`: did you mean `tools`\?/],
-  ['a misspelt scope', server({ cache: { scop: 'private' } }), /createServer, cache, has no option `scop`: did you mean `scope`/],
+  [
+    'a misspelt scope',
+    server({ cache: { scop: 'private' } }),
+    /createServer, cache, has no option `scop`: did you mean `scope`/,
+  ],
   [
     'tools as an object',
     server({ tools: { x: tool('x', { description, run }) } }),

@@ -1,4 +1,4 @@
-import type { Ledger } from '@x/core'
+import { type Ledger, objectWith, type OptionTable, optionTypes } from '@x/core'
 import { isJsonObject, type JsonValue } from '@x/schema'
 import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose'
 import type { HttpRequestHead } from './credentials.ts'
@@ -22,6 +22,12 @@ export interface DpopOptions {
    */
   readonly usedProofs?: UsedProofs | undefined
 }
+
+export const dpopOptionTable = {
+  required: { type: optionTypes.boolean },
+  state: { type: objectWith(['seal', 'open'], 'a codec, such as sealedState({ keys })') },
+  usedProofs: { type: objectWith(['add'], 'a store of @x/state-codec') },
+} satisfies OptionTable<DpopOptions>
 
 /** As much of a state codec as nonces need. */
 export interface NonceCodec {

@@ -1,4 +1,4 @@
-import { quoteText } from '@x/core'
+import { type OptionTable, optionTypes, quoteText } from '@x/core'
 import type { JsonObject } from '@x/schema'
 import { decodeJwt } from 'jose'
 import type { AuthenticationContext } from './credentials.ts'
@@ -27,6 +27,25 @@ export interface IssuerOptions {
    */
   readonly introspection?: IntrospectionOptions | undefined
 }
+
+export const issuerOptionTable = {
+  issuer: { type: optionTypes.string },
+  jwksUri: { type: optionTypes.string },
+  audience: {
+    type: {
+      name: 'a string, or an array of strings',
+      accepts: (value) => optionTypes.string.accepts(value) || optionTypes.strings.accepts(value),
+    },
+  },
+  algorithms: { type: optionTypes.strings },
+  introspection: {
+    type: optionTypes.object,
+    group: {
+      endpoint: { type: optionTypes.string },
+      client: { type: optionTypes.object },
+    } satisfies OptionTable<IntrospectionOptions>,
+  },
+} satisfies OptionTable<IssuerOptions>
 
 export interface Issuer {
   readonly issuer: string

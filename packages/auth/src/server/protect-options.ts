@@ -1,13 +1,12 @@
-import { createLedger, createLog, errorRecord, objectWith, type OptionTable, optionTypes, resolveOptions } from '@x/core'
+import { createLedger, createLog, errorRecord, type OptionTable, optionTypes, resolveOptions } from '@x/core'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
 import { compileImpliedScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 import { type AuthenticationState, TokenCache } from './authenticate.ts'
 import type { CertificateOf } from './binding.ts'
 import { createChallenges } from './challenge.ts'
 import type { AuthenticationContext } from './credentials.ts'
-import type { IntrospectionOptions } from './introspect.ts'
-import { createProofVerifier, type DpopOptions } from './dpop.ts'
-import { type IssuerOptions, Issuers } from './issuers.ts'
+import { createProofVerifier, type DpopOptions, dpopOptionTable } from './dpop.ts'
+import { type IssuerOptions, issuerOptionTable, Issuers } from './issuers.ts'
 import { createMetadataUrl } from './metadata.ts'
 import { toStandardPrincipal, type ToPrincipal } from './principal.ts'
 import { limitOutageReports } from './token-error.ts'
@@ -70,28 +69,6 @@ const protectOptionTable = {
   certificateOf: { type: optionTypes.function },
 } satisfies OptionTable<ProtectOptions>
 
-const dpopOptionTable = {
-  required: { type: optionTypes.boolean },
-  state: { type: objectWith(['seal', 'open'], 'a codec, such as sealedState({ keys })') },
-  usedProofs: { type: objectWith(['add'], 'a store of @x/state-codec') },
-} satisfies OptionTable<DpopOptions>
-
-const issuerOptionTable = {
-  issuer: { type: optionTypes.string },
-  jwksUri: { type: optionTypes.string },
-  audience: {
-    type: {
-      name: 'a string, or an array of strings',
-      accepts: (value) => optionTypes.string.accepts(value) || optionTypes.strings.accepts(value),
-    },
-  },
-  algorithms: { type: optionTypes.strings },
-  introspection: {
-    type: optionTypes.object,
-    group: { endpoint: { type: optionTypes.string }, client: { type: optionTypes.object } } satisfies OptionTable<IntrospectionOptions>,
-  },
-} satisfies OptionTable<IssuerOptions>
-
 /**
  * Throws a TypeError for an option that does not exist or has another type, also in `dpop` and `issuers`: a misspelt
  * `required` would accept tokens without a proof.
@@ -104,7 +81,8 @@ export function checkProtectOptions(options: ProtectOptions): void {
     throw new TypeError("issuers must be a list of authorization servers, as in ['https://auth.example.com']")
   for (const [index, entry] of issuers.entries()) {
     const name = `issuers[${index}]`
-    if (typeof entry !== 'string') resolveOptions({ [name]: entry }, { [name]: { group: issuerOptionTable } }, 'protect')
+    if (typeof entry !== 'string')
+      resolveOptions({ [name]: entry }, { [name]: { group: issuerOptionTable } }, 'protect')
   }
 }
 

@@ -277,22 +277,6 @@ describe('a file is rejected with all problems at once', () => {
       ],
       {},
     ],
-    [
-      'with rules of tools that contradict',
-      {
-        ...minimal,
-        upstreams: { a: { ...crm, tools: { allow: ['add'], deny: ['add'] } }, b: { ...crm, tools: { deny: ['x'] } } },
-      },
-      ['upstreams.a.tools: "add" is in allow and in deny'],
-    ],
-    [
-      'with a time that is no number of milliseconds',
-      { ...minimal, upstreams: { a: { ...crm, timeoutMs: '60s' }, b: { ...crm, timeoutMs: 0 } } },
-      [
-        'upstreams.a.timeoutMs: must be a whole number of milliseconds, such as 60000',
-        'upstreams.b.timeoutMs: must be a whole number of milliseconds',
-      ],
-    ],
     ['whose keys are weak', minimal, ['state.keys: '], { KEYS: 'short' }],
   ])('%s', async (_, file, expected, environment) => {
     const problems = await problemsOf(file, environment)

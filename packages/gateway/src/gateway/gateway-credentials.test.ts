@@ -8,11 +8,7 @@ import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import type { GatewayOptions, GatewayUpstreamOptions, UpstreamCaller } from '../index.ts'
 import { callOf, createGateway, errorOf, namesIn, resultOf } from '../testing/gateway-kit.ts'
-import {
-  createRequest,
-  createScriptedUpstream,
-  olderOverHttp,
-} from '../testing/scripted-upstream.ts'
+import { createRequest, createScriptedUpstream, olderOverHttp } from '../testing/scripted-upstream.ts'
 
 const secret = 'canary-token-of-a-caller'
 const target: HttpTarget = {
@@ -55,7 +51,10 @@ test('a credential that does not come in time leaves the upstream out of a list,
   const records: LogRecord[] = []
   const crm = createScriptedUpstream()
   const credential = () => new Promise<never>(() => {})
-  const server = createGateway({ crm: { ...crm, credential } }, { runtime: clock, log: (record) => void records.push(record) })
+  const server = createGateway(
+    { crm: { ...crm, credential } },
+    { runtime: clock, log: (record) => void records.push(record) },
+  )
   const list = resultOf(server, 'tools/list')
   await expect.poll(() => clock.waiting).toBeGreaterThan(0)
   clock.advance(5000)

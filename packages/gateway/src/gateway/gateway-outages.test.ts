@@ -1,6 +1,6 @@
 import type { RpcNotification, RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import type { ConnectionState, GatewayUpstreamOptions } from '../index.ts'
+import type { GatewayUpstreamOptions } from '../index.ts'
 import { callOf, createGateway, createNotes, errorOf, namesIn, openStream, resultOf } from '../testing/gateway-kit.ts'
 import { connectAny } from '@x/legacy/client'
 import { createGate } from '@tooling/vitest/gate'
@@ -64,22 +64,6 @@ describe('an upstream that answers neither three requests in a row nor a probe [
     state.answer = answer
     expect(await callTool()).toMatchObject({ resultType: 'complete' })
     expect(upstreamState()).toBe('open')
-    await server.close()
-  })
-
-  test('is unreachable for pinned tools as well, when their definitions have to be read again', async () => {
-    const pins = { get: () => undefined, add: (_: string, digest: string) => digest }
-    const { state, server, end, callTool } = start({ tools: { pins } })
-    const tools = [{ ...echo, name: 'add' }]
-    state.answer = async (arrived) =>
-      arrived.request.method === 'tools/call'
-        ? answer(arrived)
-        : { jsonrpc: '2.0', id: arrived.request.id, result: { ...noTools, tools } }
-    await callTool()
-    await end()
-    state.now += 60_001
-    const unreachable = { message: 'Upstream "crm" is unreachable', data: { retryAfterMs: 2000 } }
-    expect(await errorOf(server, 'tools/call', { name: 'crm__add' })).toMatchObject(unreachable)
     await server.close()
   })
 
@@ -312,21 +296,6 @@ describe('an upstream that has not opened', () => {
     expect(heard).toEqual([expect.stringMatching(`connecting .*${reason}`)])
     await server.close()
     expect(heard).toHaveLength(2)
-  })
-
-  test('is not closed with a connection that starts its process no more, because the gateway opens another', async () => {
-    const { connect } = createScriptedUpstream()
-    const reason = new Error('its process ended')
-    let report = (_state: ConnectionState): void => {}
-    const onStateChange = (listener: typeof report) => {
-      report = listener
-      return () => {}
-    }
-    const server = createGateway({ crm: { connect: () => ({ ...connect(), onStateChange }) } })
-    await resultOf(server, 'tools/list')
-    report({ status: 'closed', loginUrl: undefined, reason })
-    expect(server.upstreams.get('crm')?.state).toEqual({ status: 'restarting', loginUrl: undefined, reason })
-    await server.close()
   })
 
   test('is restarting if it was open before, although the connection is a new one', async () => {

@@ -103,11 +103,17 @@ test('why a state, a cursor or an id of a task is rejected is only in the log', 
 test('while the store of the state is unreachable, the log has one error', async () => {
   const records: LogRecord[] = []
   const away = new StateError('unavailable', 'The store does not answer')
-  const codec = { ...sealedState({ keys: [vectors.key] }), seal: () => Promise.reject(away), open: () => Promise.reject(away) }
+  const codec = {
+    ...sealedState({ keys: [vectors.key] }),
+    seal: () => Promise.reject(away),
+    open: () => Promise.reject(away),
+  }
   const gatewayState = new GatewayState(codec, { ...deps, log: (each) => records.push(each) })
   await expect(gatewayState.sealState(tagged, request, ada)).rejects.toMatchObject({ data: { begun: true } })
   await expect(gatewayState.openState(vectors.state, request, ada)).rejects.toMatchObject({ data: { begun: false } })
-  expect(records.filter(({ level }) => level === 'error')).toMatchObject([{ message: expect.stringContaining(away.message) }])
+  expect(records.filter(({ level }) => level === 'error')).toMatchObject([
+    { message: expect.stringContaining(away.message) },
+  ])
 })
 
 describe('cursors and ids of tasks belong to their caller and are not interchangeable [GWY-004]', () => {

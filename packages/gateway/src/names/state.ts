@@ -136,7 +136,10 @@ export class GatewayState {
   async #open(
     token: string,
     claims: Parameters<StateCodec['open']>[1],
-    { context, createError = invalidStateError }: { readonly context: LogContext; readonly createError?: () => McpError },
+    {
+      context,
+      createError = invalidStateError,
+    }: { readonly context: LogContext; readonly createError?: () => McpError },
   ): Promise<JsonValue> {
     try {
       const value = await this.#codec.open(token, claims)

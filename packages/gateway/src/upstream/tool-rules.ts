@@ -90,28 +90,38 @@ export class ToolNames {
   }
 }
 
+/** As much of the rules as a file has, too. */
+type NameRules = Omit<ToolRules, 'pins'>
+
 /**
  * Says which rules contradict one another, or which name no tool can have. Undefined if there is no problem. With
  * `hasLogin`, the name `login` belongs to the gateway.
  */
-export function findRuleProblem(
-  { allow, deny = [], rename = {} }: Omit<ToolRules, 'pins'>,
-  hasLogin: boolean,
-): string | undefined {
-  const both = allow?.find((tool) => deny.includes(tool))
+export function findRuleProblem(rules: NameRules, hasLogin: boolean): string | undefined {
+  const { allow = [], deny = [], rename = {} } = rules
+  const both = allow.find((tool) => deny.includes(tool))
   if (both !== undefined) return `${quoteText(both)} is in allow and in deny: remove it from one of them`
-  const renamed = new Map<string, string>()
+  const tools = new Map<string, string>()
   for (const [tool, name] of Object.entries(rename)) {
-    const rule = `rename gives ${quoteText(tool)} the name ${quoteText(name)}`
-    if (deny.includes(tool)) return `${rule}, but deny has ${quoteText(tool)}: remove one of them`
-    if (allow?.includes(tool) === false) return `${rule}, but allow does not have ${quoteText(tool)}: add it there`
-    if (!isToolName(name)) return `${rule}, which is not 1 to 128 of the characters A-Z a-z 0-9 _ . -`
-    if (hasLogin && name === loginTool) return `${rule}, which is the tool of the gateway at this upstream`
-    const other = renamed.get(name)
-    if (other !== undefined) return `${rule}, and ${quoteText(other)} too: choose another name for one of them`
-    renamed.set(name, tool)
+    const other = tools.get(name)
+    const problem =
+      other === undefined
+        ? (findOfferProblem(tool, rules) ?? findNameProblem(name, hasLogin))
+        : `and ${quoteText(other)} too: choose another name for one of them`
+    if (problem !== undefined) return `rename gives ${quoteText(tool)} the name ${quoteText(name)}, ${problem}`
+    tools.set(name, tool)
   }
   return undefined
+}
+
+function findOfferProblem(tool: string, { allow, deny }: NameRules): string | undefined {
+  if (deny?.includes(tool) === true) return `but deny has ${quoteText(tool)}: remove one of them`
+  return allow?.includes(tool) === false ? `but allow does not have ${quoteText(tool)}: add it there` : undefined
+}
+
+function findNameProblem(name: string, hasLogin: boolean): string | undefined {
+  if (!isToolName(name)) return 'which is not 1 to 128 of the characters A-Z a-z 0-9 _ . -'
+  return hasLogin && name === loginTool ? 'which is the tool of the gateway at this upstream' : undefined
 }
 
 function rulesByTool({ allow = [], deny = [], rename = {} }: ToolRules): Map<string, readonly string[]> {

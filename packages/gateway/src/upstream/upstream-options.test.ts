@@ -13,17 +13,37 @@ const createUntyped = (crm: unknown, more: object = {}): Gateway =>
 
 describe('an upstream that is not what its author meant is rejected at once', () => {
   test.each<[string, unknown, string]>([
-    ['a misspelt rule', { connect, tools: { denied: ['erase'] } }, 'upstreams.crm.tools, has no option `denied`: write one'],
+    [
+      'a misspelt rule',
+      { connect, tools: { denied: ['erase'] } },
+      'upstreams.crm.tools, has no option `denied`: write one',
+    ],
     ['a rule beside `tools`', { connect, deny: ['erase'] }, 'gateway, upstreams.crm, has no option `deny`'],
     ['a misspelt option', { connect, require: true }, 'has no option `require`: did you mean `required`?'],
     ['a misspelt option of a server', { server, tool: {} }, 'has no option `tool`: did you mean `tools`?'],
     ['a credential of a server in this process', { server, credential: () => {} }, 'has no option `credential`'],
-    ['a name for a list', { connect, tools: { deny: 'erase' } }, 'upstreams.crm.tools.deny must be an array of strings'],
-    ['a name for a list to allow', { connect, tools: { allow: 'find' } }, 'tools.allow must be an array of strings, and'],
-    ['a list for names', { connect, tools: { rename: ['a'] } }, 'tools.rename must be an object whose values are strings'],
+    [
+      'a name for a list',
+      { connect, tools: { deny: 'erase' } },
+      'upstreams.crm.tools.deny must be an array of strings',
+    ],
+    [
+      'a name for a list to allow',
+      { connect, tools: { allow: 'find' } },
+      'tools.allow must be an array of strings, and',
+    ],
+    [
+      'a list for names',
+      { connect, tools: { rename: ['a'] } },
+      'tools.rename must be an object whose values are strings',
+    ],
     ['a path for a store', { connect, tools: { pins: 'pins.json' } }, 'tools.pins must be a store with get and add'],
     ['no rules at all', { connect, tools: false }, 'gateway: upstreams.crm.tools must be an object, and is a boolean'],
-    ['a text for a yes or no', { connect, required: 'no' }, 'upstreams.crm.required must be true or false, and is a str'],
+    [
+      'a text for a yes or no',
+      { connect, required: 'no' },
+      'upstreams.crm.required must be true or false, and is a str',
+    ],
     ['a text for a number', { connect, timeoutMs: '60s' }, 'upstreams.crm.timeoutMs is "60s": write a whole number'],
     ['a token for a function', { connect, credential: 'token' }, 'upstreams.crm.credential must be a function'],
     ['a connection', connect(), 'The upstream crm is a connection, and must be the function that opens one, as in {'],
@@ -37,7 +57,11 @@ describe('an upstream that is not what its author meant is rejected at once', ()
   test.each<[string, object, string]>([
     ['a key for a codec', { state: 'key' }, 'gateway: state must be a codec, such as sealedState({ keys })'],
     ['options for a search', { toolSearch: { above: 5 } }, 'gateway: toolSearch must be the result of toolSearch()'],
-    ['a function for a list of them', { use: () => {} }, 'gateway: use must be an array of functions, and is a function'],
+    [
+      'a function for a list of them',
+      { use: () => {} },
+      'gateway: use must be an array of functions, and is a function',
+    ],
     ['an extension that was not called', { extensions: [() => {}] }, 'extensions must be an array of extensions'],
   ])('and so is %s of the gateway', (_, more, message) => {
     expect(() => createUntyped({ connect }, more)).toThrow(message)

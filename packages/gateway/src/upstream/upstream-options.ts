@@ -3,7 +3,7 @@ import type { Server } from '@x/exchange'
 import type { UpstreamOptions } from '../hop/hop-options.ts'
 import { defaultTimeoutMs } from '../hop/running-calls.ts'
 import type { CredentialSource } from './credential.ts'
-import type { ToolRules } from './tool-rules.ts'
+import { findRuleProblem, ToolNames, type ToolRules } from './tool-rules.ts'
 
 /** What a gateway decides about an upstream. */
 export interface GatewayUpstreamRules {
@@ -57,12 +57,32 @@ const connectedTable = {
   credential: { type: optionTypes.function },
 } satisfies OptionTable<GatewayUpstreamOptions>
 
+/** The options of an upstream, checked. */
+export interface ResolvedUpstream extends Pick<GatewayUpstreamOptions, 'credential' | 'timeoutMs'> {
+  /** The server, or the function that opens connections to it. */
+  readonly target: Server | UpstreamOptions
+  readonly toolNames: ToolNames
+  readonly pins: ToolRules['pins']
+  readonly required: boolean
+}
+
 /**
- * Finds the server, or the function that opens connections to it.
+ * Checks the options of the upstream with a name.
  *
- * @throws TypeError for an upstream that is neither, and for an option that does not exist or has another type.
+ * @throws TypeError for an upstream that is neither a server nor has `connect`, for an option that does not exist or
+ * has another type, and for rules of tools that contradict one another. RangeError for an invalid time.
  */
-export function targetOf(upstream: GatewayUpstream, name: string): Server | UpstreamOptions {
+export function resolveUpstream(upstream: GatewayUpstream, name: string): ResolvedUpstream {
+  const target = targetOf(upstream, name)
+  const own: Partial<GatewayUpstreamOptions> = 'exchange' in upstream ? {} : upstream
+  const { credential, tools = {}, timeoutMs, required = false } = own
+  const hasLogin = credential !== undefined
+  const problem = findRuleProblem(tools, hasLogin)
+  if (problem !== undefined) throw new TypeError(`gateway: upstreams.${name}.tools: ${problem}`)
+  return { target, toolNames: new ToolNames(tools, hasLogin), pins: tools.pins, credential, timeoutMs, required }
+}
+
+function targetOf(upstream: GatewayUpstream, name: string): Server | UpstreamOptions {
   const isObject = typeof upstream === 'object' && upstream !== null
   const target = isObject && 'server' in upstream ? upstream.server : upstream
   checkUpstream(target, `The upstream ${name}`)

@@ -15,8 +15,7 @@ import { Availability } from './availability.ts'
 import { type CredentialSource, toCallerCredential } from './credential.ts'
 import { KeptLists } from './kept-lists.ts'
 import { PinnedTools } from './pinned-tools.ts'
-import { findRuleProblem, ToolNames } from './tool-rules.ts'
-import { type GatewayUpstream, type GatewayUpstreamOptions, targetOf } from './upstream-options.ts'
+import { type GatewayUpstream, type ResolvedUpstream, resolveUpstream } from './upstream-options.ts'
 import { UpstreamStates } from './upstream-states.ts'
 
 /** Milliseconds that each upstream has for its part of a merged result. A slow one is omitted. */
@@ -45,7 +44,7 @@ export class Upstream {
   readonly hop: Hop
   readonly availability: Availability
   readonly states: UpstreamStates
-  readonly toolNames: ToolNames
+  readonly toolNames: ResolvedUpstream['toolNames']
   /** Absent if the definitions of tools may change. */
   readonly pins: PinnedTools | undefined
   readonly required: boolean
@@ -60,17 +59,13 @@ export class Upstream {
    */
   readonly #keptLists: KeptLists | undefined
 
-  /**
-   * @throws TypeError for an upstream that is no server and has no `connect`, for options that do not exist or have
-   * another type, and for rules of tools that contradict one another.
-   */
+  /** @throws TypeError and RangeError as {@link resolveUpstream}. */
   constructor(options: GatewayUpstream, givenDeps: Deps) {
-    const target = targetOf(options, givenDeps.name)
+    const { target, toolNames, pins, ...own } = resolveUpstream(options, givenDeps.name)
     const availability = new Availability(givenDeps.runtime, () => this.hop.probe())
     this.states = new UpstreamStates(availability, givenDeps)
     const deps: Deps = { ...givenDeps, log: this.states.createLog() }
-    const own: Partial<GatewayUpstreamOptions> = 'exchange' in options ? {} : options
-    const { credential, tools = {}, timeoutMs, required = false } = own
+    const { credential, timeoutMs, required } = own
     const hopOptions = {
       ...deps,
       ...this.states.createReport(credential !== undefined),
@@ -79,11 +74,9 @@ export class Upstream {
       hasCredentials: credential !== undefined,
     }
     this.name = deps.name
-    const ruleProblem = findRuleProblem(tools, credential !== undefined)
-    if (ruleProblem !== undefined) throw new TypeError(`gateway: upstreams.${deps.name}.tools: ${ruleProblem}`)
-    this.toolNames = new ToolNames(tools, credential !== undefined)
+    this.toolNames = toolNames
     this.hop = createHop(target, hopOptions)
-    this.pins = tools.pins && new PinnedTools(tools.pins, deps)
+    this.pins = pins && new PinnedTools(pins, deps)
     this.availability = availability
     this.required = required
     this.credential = credential

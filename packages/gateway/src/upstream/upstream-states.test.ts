@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import type { ConnectionState } from '../index.ts'
+import { createGateway, errorOf, resultOf } from '../testing/gateway-kit.ts'
+import { answerPlainly, createScriptedUpstream } from '../testing/scripted-upstream.ts'
+
+test('an upstream stays unreachable for its pinned tools when their definitions have to be read again [GWY-007]', async () => {
+  let [now, isGone] = [0, false]
+  const list = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
+  const tools = [{ name: 'add', inputSchema: { type: 'object' } }]
+  const crm = createScriptedUpstream({
+    answer: async ({ request, call }) => {
+      if (isGone) throw new Error('ECONNREFUSED')
+      if (request.method === 'tools/call') return answerPlainly(request, call)
+      return { jsonrpc: '2.0', id: request.id, result: { ...list, tools } }
+    },
+  })
+  const pins = { get: () => undefined, add: (_: string, digest: string) => digest }
+  const server = createGateway({ crm: { ...crm, tools: { pins } } }, { runtime: { monotonicNow: () => now } })
+  const params = { name: 'crm__add', arguments: {} }
+  await resultOf(server, 'tools/call', params)
+  isGone = true
+  for (let count = 0; count < 3; count += 1) await errorOf(server, 'tools/call', params)
+  const unreachable = { message: 'Upstream "crm" is unreachable', data: { retryAfterMs: 2000 } }
+  await expect.poll(() => server.upstreams.get('crm')?.state.reason?.message).toBe(unreachable.message)
+  // The check of a definition is valid for a minute.
+  for (const atMs of [0, 61_000, 122_000]) {
+    now = atMs
+    expect(await errorOf(server, 'tools/call', params)).toMatchObject(unreachable)
+  }
+  await server.close()
+})
+
+test('an upstream is not closed with a connection that starts its process no more: the gateway opens another', async () => {
+  const { connect } = createScriptedUpstream()
+  const reason = new Error('its process ended')
+  let report = (_state: ConnectionState): void => {}
+  const onStateChange = (listener: typeof report) => {
+    report = listener
+    return () => {}
+  }
+  const server = createGateway({ crm: { connect: () => ({ ...connect(), onStateChange }) } })
+  await resultOf(server, 'tools/list')
+  report({ status: 'closed', loginUrl: undefined, reason })
+  expect(server.upstreams.get('crm')?.state).toEqual({ status: 'restarting', loginUrl: undefined, reason })
+  await server.close()
+})
