@@ -101,13 +101,10 @@ async function removeIfAbandoned(path: string, limits: LockLimits): Promise<void
   if (lock !== undefined && isAbandoned(lock, limits)) await rm(path, { force: true })
 }
 
-interface LockFile {
-  readonly owner: LockOwner | undefined
-  readonly touchedMs: number
-}
-
 /** Undefined if the lock was released meanwhile. */
-async function readLock(path: string): Promise<LockFile | undefined> {
+async function readLock(
+  path: string,
+): Promise<{ readonly owner: LockOwner | undefined; readonly touchedMs: number } | undefined> {
   try {
     const { mtimeMs: touchedMs } = await stat(path)
     return { owner: parseOwner(await readFile(path, 'utf8')), touchedMs }
@@ -123,7 +120,10 @@ function parseOwner(text: string): LockOwner | undefined {
   return { id: String(id), pid: Number(pid), host, startedAt: String(startedAt) }
 }
 
-function isAbandoned({ owner, touchedMs }: LockFile, { elsewhereMs, runningMs }: LockLimits): boolean {
+function isAbandoned(
+  { owner, touchedMs }: NonNullable<Awaited<ReturnType<typeof readLock>>>,
+  { elsewhereMs, runningMs }: LockLimits,
+): boolean {
   const ageMs = Date.now() - touchedMs
   if (owner === undefined || owner.host !== hostname()) return ageMs > elsewhereMs
   // Without a start time, an earlier process with the pid of this one is known by the last touch.

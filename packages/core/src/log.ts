@@ -1,5 +1,6 @@
 import { callListener } from './callback.ts'
 import { quoteText } from './quote-text.ts'
+import { codeOf } from './thrown.ts'
 
 /** How severe a {@link LogRecord} is. Each level is the name of a method of `console`, pino and winston. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
@@ -121,11 +122,10 @@ function describeWithName(error: Error): string {
 
 /** Node rejects a connection to several addresses with an `AggregateError` whose own message is empty. */
 function describeWithoutMessage(error: Error): string {
-  const code: unknown = Reflect.get(error, 'code')
   const errors: unknown = Reflect.get(error, 'errors')
   const [first]: unknown[] = Array.isArray(errors) ? errors : []
   if (first instanceof Error && first !== error) return first.message
-  return typeof code === 'string' ? code : ''
+  return codeOf(error) ?? ''
 }
 
 /** First line of the stack in the author's own code, if the engine formats stacks as V8 does. */

@@ -83,7 +83,7 @@ export function postgresBus(database: string | PostgresPool, options: PostgresBu
   const channel = requirePostgresChannel(options.channel ?? 'mcp_changes')
   handleConnectionErrors(pool)
   handleConnectionErrors(listenPool)
-  const batchSender = createBatchSender(
+  const send = createBatchSender(
     // One transaction keeps the order of the texts. `pg_notify` takes the channel as a value. The commit does not wait
     // for the disk, because the notifications do not outlive the database server anyway.
     (texts) =>
@@ -104,7 +104,7 @@ export function postgresBus(database: string | PostgresPool, options: PostgresBu
       name: 'PostgreSQL',
       maxMessageBytes: maxBytes,
       connect: connectPostgres(listenPool, { channel, timeoutMs }),
-      send: batchSender.send,
+      send,
       ping: () => pool.query({ text: 'SELECT 1', query_timeout: timeoutMs }),
       advice: 'is it running, and is a connection of the pool free besides the one that listens?',
     },
@@ -140,9 +140,8 @@ export function openPostgres<Pool>(database: string | Pool): {
 
 function connectPostgres(
   pool: PostgresPool,
-  listenOptions: { readonly channel: string; readonly timeoutMs: number },
+  { channel, timeoutMs }: { readonly channel: string; readonly timeoutMs: number },
 ): ConnectFunction {
-  const { channel, timeoutMs } = listenOptions
   return async ({ handleMessage, handleLoss }, signal) => {
     const connection = await pool.connect()
     // Closed and not given back to the pool, because it still listens to the channel and has listeners attached.

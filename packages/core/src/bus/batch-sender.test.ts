@@ -8,7 +8,7 @@ function sender() {
     new Promise((resolve, reject) => {
       sent.push({ texts, end: (error) => (error ? reject(error) : resolve()) })
     })
-  const { send } = createBatchSender(sendAll, () => new Error('too many characters wait'))
+  const send = createBatchSender(sendAll, () => new Error('too many characters wait'))
   const { signal } = new AbortController()
   return {
     sent,
@@ -54,7 +54,7 @@ describe('batches', () => {
       if (++calls === 1) throw new Error('no pool')
       return Promise.resolve()
     }
-    const { send } = createBatchSender(throwOnce, () => new Error())
+    const send = createBatchSender(throwOnce, () => new Error())
     const { signal } = new AbortController()
     await expect(send('a', signal)).rejects.toThrow('no pool')
     await send('b', signal)

@@ -10,24 +10,18 @@ interface WaitingText {
   readonly reject: (error: unknown) => void
 }
 
-export interface BatchSender {
-  /**
-   * Resolves when the text has been sent, and rejects when sending failed. A text that still waits when the signal
-   * aborts is not sent.
-   */
-  send(text: string, signal: AbortSignal): Promise<void>
-}
-
 /**
  * Sends one batch after the other, in the order of arrival. What arrives while one is being sent makes the next, so a
  * burst of changes keeps its order and uses only one connection of a pool.
  *
- * `send` throws the error of `createOverflowError` when more than {@link maxWaitingCharacters} characters wait.
+ * The returned function resolves when its text has been sent, and rejects when sending failed, or with the error of
+ * `createOverflowError` when more than {@link maxWaitingCharacters} characters wait. A text that still waits when the
+ * signal aborts is not sent.
  */
 export function createBatchSender(
   sendAll: (texts: readonly string[]) => Promise<unknown>,
   createOverflowError: () => Error,
-): BatchSender {
+): (text: string, signal: AbortSignal) => Promise<void> {
   // Bounded by `maxWaitingCharacters`.
   const waitingTexts = new Set<WaitingText>()
   let waitingCharacterCount = 0
@@ -61,16 +55,14 @@ export function createBatchSender(
     isSending = false
   }
 
-  return {
-    send(text, signal) {
-      if (waitingCharacterCount + text.length > maxWaitingCharacters) return Promise.reject(createOverflowError())
-      return new Promise((resolve, reject) => {
-        const entry: WaitingText = { text, resolve, reject }
-        waitingTexts.add(entry)
-        waitingCharacterCount += text.length
-        signal.addEventListener('abort', () => removeEntry(entry))
-        if (!isSending) void sendWaitingTexts()
-      })
-    },
+  return (text, signal) => {
+    if (waitingCharacterCount + text.length > maxWaitingCharacters) return Promise.reject(createOverflowError())
+    return new Promise((resolve, reject) => {
+      const entry: WaitingText = { text, resolve, reject }
+      waitingTexts.add(entry)
+      waitingCharacterCount += text.length
+      signal.addEventListener('abort', () => removeEntry(entry))
+      if (!isSending) void sendWaitingTexts()
+    })
   }
 }

@@ -1,9 +1,9 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
-import type { Connection, ConnectionHandlers } from './connection.ts'
+import type { Connection, ConnectFunction } from './connection.ts'
 import {
+  BusSession,
   computeReconnectDelayMs,
-  createBusSession,
   healthyAfterMs,
   maxReconnectDelayMs,
   minReconnectDelayMs,
@@ -11,7 +11,7 @@ import {
 
 /** One attempt to connect, whose outcome the test sets. */
 interface Attempt {
-  readonly onChange: ConnectionHandlers
+  readonly onChange: Parameters<ConnectFunction>[0]
   readonly signal: AbortSignal
   readonly open: (ping?: Connection['ping']) => void
   readonly fail: (message: string) => void
@@ -23,7 +23,7 @@ function startManualSession() {
   const clock = manualClock()
   const attempts: Attempt[] = []
   const events: string[] = []
-  const session = createBusSession({
+  const session = new BusSession({
     name: 'The wire',
     connect: (onChange, signal) =>
       new Promise((resolve, reject) => {

@@ -25,32 +25,32 @@ export interface BusSessionOptions extends ConnectionOptions {
 }
 
 /** A connection that is opened on demand, and opened again when it is lost. */
-export interface BusSession {
-  /** Resolves when the connection listens. Rejects when the current attempt to open it fails. */
-  ensureOpen(): Promise<void>
-  /** Closes the connection at once. {@link BusSession.ensureOpen} opens it again. */
-  close(): void
-}
+export class BusSession {
+  readonly #options: BusSessionOptions
+  #session: ReturnType<typeof startSession> | undefined
 
-/** The connection is not open yet. */
-export function createBusSession(options: BusSessionOptions): BusSession {
-  let session: BusSession | undefined
-  const startNewSession = (): BusSession => {
-    const newSession = startSession(options, () => {
-      if (session === newSession) session = undefined
-    })
-    return newSession
+  constructor(options: BusSessionOptions) {
+    this.#options = options
   }
-  return {
-    ensureOpen() {
-      session ??= startNewSession()
-      return session.ensureOpen()
-    },
-    close() {
-      const closedSession = session
-      session = undefined
-      closedSession?.close()
-    },
+
+  /** Resolves when the connection listens. Rejects when the current attempt to open it fails. */
+  ensureOpen(): Promise<void> {
+    this.#session ??= this.#startSession()
+    return this.#session.ensureOpen()
+  }
+
+  /** Closes the connection at once. {@link BusSession.ensureOpen} opens it again. */
+  close(): void {
+    const closedSession = this.#session
+    this.#session = undefined
+    closedSession?.close()
+  }
+
+  #startSession(): ReturnType<typeof startSession> {
+    const session = startSession(this.#options, () => {
+      if (this.#session === session) this.#session = undefined
+    })
+    return session
   }
 }
 
@@ -59,7 +59,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void
 }
 
-function startSession(options: BusSessionOptions, onEnd: () => void): BusSession {
+function startSession(options: BusSessionOptions, onEnd: () => void): Pick<BusSession, 'ensureOpen' | 'close'> {
   const { clock, name, onError, onGap, random } = options
   const endController = new AbortController()
   let endSleep = (): void => {}
@@ -90,7 +90,7 @@ function startSession(options: BusSessionOptions, onEnd: () => void): BusSession
   const runConnections = async (): Promise<void> => {
     for (let failureCount = 0; ; failureCount++) {
       const previousOpenedAt = openedAt
-      await keepConnectionOpen(options, { signal: endController.signal, onOpen, onLost })
+      await keepConnectionOpen(options, endController.signal, { onOpen, onLost })
       // It never opened and its waiters were rejected, so the session has ended.
       if (openedAt === undefined) return
       // Breaking as soon as it is open counts as a failure, because each reconnection makes every listener read

@@ -2,12 +2,6 @@ import type { Clock } from '../runtime.ts'
 import { sleep, withTimeout } from '../waiting.ts'
 import { BusError, busUnavailableError } from './change-bus.ts'
 
-export interface ConnectionHandlers {
-  readonly handleMessage: (text: string) => void
-  /** The connection is lost, or cannot be trusted any more. */
-  readonly handleLoss: (error: unknown) => void
-}
-
 /** Listens to a channel. */
 export interface Connection {
   /** Makes a round trip to the database or message broker. Rejects when that fails. */
@@ -15,10 +9,13 @@ export interface Connection {
 }
 
 /**
- * Resolves when everything that is sent from then on will be received. When the signal aborts, the connection closes,
- * even while it is being opened.
+ * Resolves when everything that is sent from then on will be received. Calls `handleLoss` when the connection is lost,
+ * or cannot be trusted any more. When the signal aborts, the connection closes, even while it is being opened.
  */
-export type ConnectFunction = (handlers: ConnectionHandlers, signal: AbortSignal) => Promise<Connection>
+export type ConnectFunction = (
+  handlers: { readonly handleMessage: (text: string) => void; readonly handleLoss: (error: unknown) => void },
+  signal: AbortSignal,
+) => Promise<Connection>
 
 export interface ConnectionOptions {
   /** The database or message broker, in logs. */
@@ -32,23 +29,16 @@ export interface ConnectionOptions {
   readonly clock: Clock
 }
 
-export interface ConnectionOwner {
-  /** The connection is no longer wanted. */
-  readonly signal: AbortSignal
-  readonly onOpen: () => void
-  /** The connection could not be opened, or was lost. Not called once the signal has aborted. */
-  readonly onLost: (error: unknown) => void
-}
-
 /**
- * Opens one connection, and keeps it until it fails, is lost or is no longer wanted. Resolves when it is closed, and
- * never rejects.
+ * Opens one connection, and keeps it until it fails, is lost or the signal aborts. Resolves when it is closed, and
+ * never rejects. Calls `onLost` if the connection could not be opened or was lost, but not once the signal has aborted.
  */
 export async function keepConnectionOpen(
   options: ConnectionOptions,
-  { signal, onOpen, onLost }: ConnectionOwner,
+  signal: AbortSignal,
+  { onOpen, onLost }: { readonly onOpen: () => void; readonly onLost: (error: unknown) => void },
 ): Promise<void> {
-  const { name, connect, onMessage, timeoutMs: limitMs, clock } = options
+  const { name, connect, onMessage } = options
   const attemptController = new AbortController()
   let resolveEnd = (): void => {}
   const connectionEnd = new Promise<void>((resolve) => {
@@ -66,8 +56,8 @@ export async function keepConnectionOpen(
   // Messages that arrive on a closing connection are dropped.
   const forwardMessage = (text: string): void => void (attemptController.signal.aborted || onMessage(text))
   try {
-    const timeoutOptions = { name, limitMs, clock, advice: 'is it running, and is a connection free to listen on?' }
-    const pendingConnection = withBusTimeout(timeoutOptions, () =>
+    const advice = 'is it running, and is a connection free to listen on?'
+    const pendingConnection = withBusTimeout(options, advice, () =>
       connect({ handleMessage: forwardMessage, handleLoss: failConnection }, attemptController.signal),
     )
     const connection = await Promise.race([pendingConnection, connectionEnd])
@@ -90,36 +80,27 @@ async function pingUntilAborted(
   connection: Connection,
   signal: AbortSignal,
 ): Promise<void> {
-  const { name, clock, timeoutMs: limitMs, keepAliveMs } = options
-  const timeoutOptions = { name, limitMs, clock, advice: 'the connection that listens is opened again' }
   while (!signal.aborted) {
-    await sleep(keepAliveMs, { clock, signal })
-    await withBusTimeout(timeoutOptions, () => connection.ping())
+    await sleep(options.keepAliveMs, { clock: options.clock, signal })
+    await withBusTimeout(options, 'the connection that listens is opened again', () => connection.ping())
   }
 }
 
-export interface BusTimeoutOptions {
-  /** The database or message broker, in logs. */
-  readonly name: string
-  readonly limitMs: number
-  readonly clock: Clock
-  /** What to do about it, at the end of the message when the limit is exceeded. */
-  readonly advice: string
-}
-
 /**
- * Some drivers wait forever while they are not connected. At the limit, the signal that the work received aborts.
+ * Some drivers wait forever while they are not connected. At the limit, the signal that the work received aborts, and
+ * the message of the error ends with `advice`.
  *
  * @throws BusError with `unavailable` for every error of the driver.
  */
 export async function withBusTimeout<T>(
-  { name, limitMs, clock, advice }: BusTimeoutOptions,
+  { name, timeoutMs, clock }: Pick<ConnectionOptions, 'name' | 'timeoutMs' | 'clock'>,
+  advice: string,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const createTimeoutError = (): BusError =>
-    new BusError('unavailable', `${name} did not answer within ${limitMs} ms: ${advice}`)
+    new BusError('unavailable', `${name} did not answer within ${timeoutMs} ms: ${advice}`)
   try {
-    return await withTimeout({ timeoutMs: limitMs, clock, createTimeoutError }, work)
+    return await withTimeout({ timeoutMs, clock, createTimeoutError }, work)
   } catch (error) {
     throw busUnavailableError(name, error)
   }

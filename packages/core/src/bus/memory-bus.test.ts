@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createListenerRegistry, memoryBus } from './memory-bus.ts'
+import { ListenerRegistry, memoryBus } from './memory-bus.ts'
 
 test('a listener that publishes a change for each change does not deepen the stack', async () => {
   const bus = memoryBus()
@@ -11,7 +11,7 @@ test('a listener that publishes a change for each change does not deepen the sta
 })
 
 test('a listener that another listener removes does not receive the current change', () => {
-  const listeners = createListenerRegistry(() => {})
+  const listeners = new ListenerRegistry(() => {})
   const onChange: string[] = []
   let stopSecond = (): void => {}
   listeners.add({ onChange: () => stopSecond(), onGap: () => {} })
@@ -21,7 +21,7 @@ test('a listener that another listener removes does not receive the current chan
 })
 
 test('a listener that is added twice is called twice, and each removal removes one', () => {
-  const listeners = createListenerRegistry(() => {})
+  const listeners = new ListenerRegistry(() => {})
   let gaps = 0
   const listener = { onChange: () => {}, onGap: () => void gaps++ }
   const [stop] = [listeners.add(listener), listeners.add(listener)]

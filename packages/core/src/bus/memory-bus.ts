@@ -14,7 +14,7 @@ export interface MemoryBusOptions {
  */
 export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
   const log = createLog(options.log, '@x/core')
-  const listeners = createListenerRegistry((error) => log(errorRecord(error, { name: 'change bus' })))
+  const listeners = new ListenerRegistry((error) => log(errorRecord(error, { name: 'change bus' })))
   return {
     publish(change) {
       listeners.notifyChange(change)
@@ -25,63 +25,55 @@ export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
   }
 }
 
-interface ListenerRegistry {
-  readonly count: number
-  add(listener: ChangeListener): () => void
-  notifyChange(change: Change): void
-  notifyGap(): void
-}
-
-interface ListenerEntry {
-  readonly listener: ChangeListener
-  isStopped: boolean
-}
-
 /** When a listener throws, the error goes to `onError` and the other listeners are still called. */
-export function createListenerRegistry(onError: (error: unknown) => void): ListenerRegistry {
+export class ListenerRegistry {
+  readonly #onError: (error: unknown) => void
   // Each addition has an entry of its own, because the same listener may be added twice and removed once. The list is
   // replaced and never altered, so that a notification goes to those who listened when it began.
-  let entries: readonly ListenerEntry[] = []
-  const pendingNotifications: ((listener: ChangeListener) => void)[] = []
-  let isNotifying = false
+  #entries: readonly { readonly listener: ChangeListener; isStopped: boolean }[] = []
+  readonly #pendingNotifications: ((listener: ChangeListener) => void)[] = []
+  #isNotifying = false
 
-  const notifyEach = (notify: (listener: ChangeListener) => unknown): void => {
-    for (const entry of entries) {
-      if (!entry.isStopped) callListener(notify, entry.listener, onError)
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError
+  }
+
+  get count(): number {
+    return this.#entries.length
+  }
+
+  add(listener: ChangeListener): () => void {
+    const entry = { listener, isStopped: false }
+    this.#entries = [...this.#entries, entry]
+    return () => {
+      entry.isStopped = true
+      this.#entries = this.#entries.filter((otherEntry) => otherEntry !== entry)
     }
   }
 
-  const notifyListeners = (notify: (listener: ChangeListener) => void): void => {
-    pendingNotifications.push(notify)
+  notifyChange(change: Change): void {
+    this.#notify((listener) => listener.onChange(change))
+  }
+
+  notifyGap(): void {
+    this.#notify((listener) => listener.onGap())
+  }
+
+  #notify(notify: (listener: ChangeListener) => void): void {
+    this.#pendingNotifications.push(notify)
     // A listener may publish while the loop below calls it. Its change waits for the loop, because a nested one would
     // deepen the stack.
-    if (isNotifying) return
-    isNotifying = true
+    if (this.#isNotifying) return
+    this.#isNotifying = true
     try {
-      for (
-        let nextNotification = pendingNotifications.shift();
-        nextNotification;
-        nextNotification = pendingNotifications.shift()
-      )
-        notifyEach(nextNotification)
+      for (let next = this.#pendingNotifications.shift(); next; next = this.#pendingNotifications.shift())
+        this.#notifyEach(next)
     } finally {
-      isNotifying = false
+      this.#isNotifying = false
     }
   }
 
-  return {
-    get count() {
-      return entries.length
-    },
-    add(listener) {
-      const entry: ListenerEntry = { listener, isStopped: false }
-      entries = [...entries, entry]
-      return () => {
-        entry.isStopped = true
-        entries = entries.filter((otherEntry) => otherEntry !== entry)
-      }
-    },
-    notifyChange: (change) => notifyListeners((listener) => listener.onChange(change)),
-    notifyGap: () => notifyListeners((listener) => listener.onGap()),
+  #notifyEach(notify: (listener: ChangeListener) => void): void {
+    for (const { listener, isStopped } of this.#entries) if (!isStopped) callListener(notify, listener, this.#onError)
   }
 }

@@ -6,8 +6,8 @@ import { maxTimerMs } from '../waiting.ts'
 import type { ChangeBus } from './change-bus.ts'
 import { decodeMessage, encodeChange } from './change-text.ts'
 import { type ConnectFunction, withBusTimeout } from './connection.ts'
-import { createBusSession } from './bus-session.ts'
-import { createListenerRegistry } from './memory-bus.ts'
+import { BusSession } from './bus-session.ts'
+import { ListenerRegistry } from './memory-bus.ts'
 
 /** A bus over a network. A client that it made of a URL is its own. */
 export interface NetworkBus extends ChangeBus {
@@ -65,24 +65,22 @@ export function createNetworkBus(
 ): ChangeBus {
   const timeoutMs = checkedNumber('timeoutMs', options.timeoutMs ?? defaultTimeoutMs, durationBounds)
   const keepAliveMs = checkedNumber('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs, durationBounds)
-  const failures = createFailureReporter(createLog(options.log, '@x/core'), connector.name, {
-    name: 'change bus',
-    clock,
-  })
+  const { name, connect, maxMessageBytes, advice } = connector
+  const failures = createFailureReporter(createLog(options.log, '@x/core'), name, { name: 'change bus', clock })
   const onError = (error: unknown): void => failures.report(error)
-  const listeners = createListenerRegistry(onError)
+  const listeners = new ListenerRegistry(onError)
   const onMessage = (text: string): void => {
     try {
-      const message = decodeMessage(text, connector.maxMessageBytes)
+      const message = decodeMessage(text, maxMessageBytes)
       if ('gap' in message) listeners.notifyGap()
       else listeners.notifyChange(message)
     } catch (error) {
       onError(error)
     }
   }
-  const session = createBusSession({
-    name: connector.name,
-    connect: connector.connect,
+  const session = new BusSession({
+    name,
+    connect,
     onMessage,
     onGap: () => {
       failures.end()
@@ -94,11 +92,11 @@ export function createNetworkBus(
     clock,
     random: Math.random,
   })
-  const timeoutOptions = { name: connector.name, limitMs: timeoutMs, clock, advice: connector.advice }
+  const timeoutOptions = { name, timeoutMs, clock }
   return {
     async publish(change) {
-      const text = encodeChange(change, connector.maxMessageBytes)
-      await withBusTimeout(timeoutOptions, (signal) => connector.send(text, signal))
+      const text = encodeChange(change, maxMessageBytes)
+      await withBusTimeout(timeoutOptions, advice, (signal) => connector.send(text, signal))
     },
     async listen(listener) {
       const detachListener = listeners.add(listener)
@@ -114,6 +112,6 @@ export function createNetworkBus(
       }
       return stopListening
     },
-    ping: async () => void (await withBusTimeout(timeoutOptions, connector.ping)),
+    ping: async () => void (await withBusTimeout(timeoutOptions, advice, connector.ping)),
   }
 }
