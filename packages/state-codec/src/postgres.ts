@@ -74,7 +74,7 @@ export function postgresStore(database: string | PostgresPool, options: Postgres
     add: async (key, value, ttlMs) => (await query(buildAddSql(table), [key, value, ttlMs])).length > 0,
     ...operations,
     forOwner: (owner) =>
-      createOwnerStore(owner, operations, async ({ owner: ownerDigest, key, value, ttlMs }) => {
+      createOwnerStore(owner, operations, async (ownerDigest, key, value, ttlMs) => {
         const entryLength = key.length + value.length
         const values = [key, value, ttlMs, ownerDigest, entryLength, quota.entryCount, quota.characterCount]
         const [row] = await query(buildAddOwnedSql(table), values)

@@ -10,13 +10,11 @@ import { StateError } from './state-error.ts'
 import { defaultTimeoutMs, runStoreOperation } from './store/call-store.ts'
 import type { StateStore } from './state-codec.ts'
 import {
-  type StorageUsage,
   findReachedLimit,
   type OwnerQuotaOptions,
   ownerQuotaError,
   ownerQuotaOf,
   quotaOptionTable,
-  type NewOwnedEntry,
   type SharedOperations,
   createOwnerStore,
 } from './store/owner-quota.ts'
@@ -75,7 +73,19 @@ export function redisStore(redis: string | RedisClient, options: RedisStoreOptio
     },
     ...operations,
     forOwner: (owner) =>
-      createOwnerStore(owner, operations, (addition) => addOwnedEntry(send, { prefix, quota }, addition)),
+      createOwnerStore(owner, operations, async (ownerDigest, key, value, ttlMs) => {
+        const entryLength = key.length + value.length
+        const storedText = prependOwner(`${ownerDigest}:${entryLength}`, value)
+        const keys = [prefix + key, ...buildOwnerKeys(prefix, ownerDigest)]
+        const limits = [entryLength, quota.entryCount, quota.characterCount].map(String)
+        const values = [storedText, toWholeMsText(ttlMs), `${entryLength}:${key}`, ...limits]
+        const reply = await evaluateScript(send, addScript, keys, values)
+        const [outcome, entryCount = 0, characterCount = 0, soonestExpiryMs = 0] = reply
+        const reachedLimit =
+          outcome === rejectedReply ? findReachedLimit({ entryCount, characterCount }, quota, entryLength) : undefined
+        if (reachedLimit !== undefined) throw ownerQuotaError('The store in Redis', reachedLimit, soonestExpiryMs)
+        return outcome === addedReply
+      }),
     close,
   }
 }
@@ -87,12 +97,15 @@ function createRedisOperations(send: SendCommand, prefix: string): SharedOperati
     const entryHead = await send(['GETRANGE', prefix + key, '0', String(maxOwnerPrefixLength)])
     return typeof entryHead === 'string' ? parseOwnedEntry(entryHead) : undefined
   }
-  const runOwnerScript = (key: string, { ownerPrefix, owner, entryLength }: OwnedEntry, script: Script) =>
-    evaluateScript(send, {
-      text: script.text,
-      keys: [prefix + key, ...buildOwnerKeys(prefix, owner)],
-      values: [ownerPrefix, `${entryLength}:${key}`, String(entryLength), ...script.values],
-    })
+  const runOwnerScript = (
+    script: string,
+    key: string,
+    { ownerPrefix, owner, entryLength }: OwnedEntry,
+    values: readonly string[] = [],
+  ) => {
+    const keys = [prefix + key, ...buildOwnerKeys(prefix, owner)]
+    return evaluateScript(send, script, keys, [ownerPrefix, `${entryLength}:${key}`, String(entryLength), ...values])
+  }
   return {
     async get(key) {
       const reply = await send(['GET', prefix + key])
@@ -102,47 +115,24 @@ function createRedisOperations(send: SendCommand, prefix: string): SharedOperati
     },
     async delete(key) {
       const ownedEntry = await readOwnedEntry(key)
-      await (ownedEntry === undefined
-        ? send(['DEL', prefix + key])
-        : runOwnerScript(key, ownedEntry, { text: deleteScript, values: [] }))
+      await (ownedEntry === undefined ? send(['DEL', prefix + key]) : runOwnerScript(deleteScript, key, ownedEntry))
     },
     async expire(key, ttlMs) {
       const ownedEntry = await readOwnedEntry(key)
       // `LT` keeps an earlier expiry. Redis 7.0 and Valkey have it.
       if (ownedEntry === undefined) await send(['PEXPIRE', prefix + key, toWholeMsText(ttlMs), 'LT'])
-      else await runOwnerScript(key, ownedEntry, { text: expireScript, values: [toWholeMsText(ttlMs)] })
+      else await runOwnerScript(expireScript, key, ownedEntry, [toWholeMsText(ttlMs)])
     },
   }
 }
 
-async function addOwnedEntry(
-  send: SendCommand,
-  { prefix, quota }: { readonly prefix: string; readonly quota: StorageUsage },
-  { owner, key, value, ttlMs }: NewOwnedEntry,
-): Promise<boolean> {
-  const entryLength = key.length + value.length
-  const storedText = prependOwner(`${owner}:${entryLength}`, value)
-  const keys = [prefix + key, ...buildOwnerKeys(prefix, owner)]
-  const limits = [entryLength, quota.entryCount, quota.characterCount].map(String)
-  const scriptArguments = [storedText, toWholeMsText(ttlMs), `${entryLength}:${key}`, ...limits]
-  const reply = await evaluateScript(send, { text: addScript, keys, values: scriptArguments })
-  const [outcome, entryCount = 0, characterCount = 0, soonestExpiryMs = 0] = reply
-  const reachedLimit =
-    outcome === rejectedReply ? findReachedLimit({ entryCount, characterCount }, quota, entryLength) : undefined
-  if (reachedLimit !== undefined) throw ownerQuotaError('The store in Redis', reachedLimit, soonestExpiryMs)
-  return outcome === addedReply
-}
-
-interface Script {
-  readonly text: string
-  readonly values: readonly string[]
-}
-
 async function evaluateScript(
   send: SendCommand,
-  { text, keys, values }: Script & { readonly keys: readonly string[] },
+  script: string,
+  keys: readonly string[],
+  values: readonly string[],
 ): Promise<readonly number[]> {
-  const reply = await send(['EVAL', text, String(keys.length), ...keys, ...values])
+  const reply = await send(['EVAL', script, String(keys.length), ...keys, ...values])
   return Array.isArray(reply) ? reply.map(Number) : []
 }
 

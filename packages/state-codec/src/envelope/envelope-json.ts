@@ -104,13 +104,10 @@ function unpackValues(nameBits: number, packed: readonly JsonValue[], memberName
   for (let index = 0; index < memberNames.length; index++) {
     if (Math.floor(nameBits / 2 ** index) % 2 === 1) setOwnMember(value, memberNames[index] ?? '', packed[at++] ?? null)
   }
-  copyMembers(packed[at], value)
-  return value
-}
-
-function copyMembers(otherMembers: JsonValue | undefined, value: Record<string, JsonValue>): void {
-  if (otherMembers === undefined || !isJsonObject(otherMembers)) return
+  const otherMembers = packed[at]
+  if (!isJsonObject(otherMembers)) return value
   for (const name of Object.keys(otherMembers)) setOwnMember(value, name, otherMembers[name] ?? null)
+  return value
 }
 
 function requireNumber(item: JsonValue | undefined): number {

@@ -28,12 +28,6 @@ interface StoredEntry {
   readonly owner: string | undefined
 }
 
-interface OwnerUsage {
-  entryCount: number
-  characterCount: number
-  earliestExpiry: number
-}
-
 // limit: `maxEntriesPerOwner`, `maxCharactersPerOwner` of `memoryStore` | share | the part of `maxEntries` and
 //   `maxCharacters` that one caller may use | quota
 const ownerLimitFraction = 1 / 10
@@ -72,7 +66,7 @@ class MemoryStorage {
   // Bounded by `maxEntriesPerOwner` and `maxEntries`.
   readonly #entries = new Map<string, StoredEntry>()
   // Bounded by `maxEntries`, as each owner has one.
-  readonly #usageByOwner = new Map<string, OwnerUsage>()
+  readonly #usageByOwner = new Map<string, { entryCount: number; characterCount: number; earliestExpiry: number }>()
   readonly #maxUsage: StorageUsage
   readonly #maxUsagePerOwner: StorageUsage
   readonly #clock: Pick<Runtime, 'now'>
@@ -94,7 +88,7 @@ class MemoryStorage {
     const entryLength = key.length + value.length
     if (this.#findStoreLimit(entryLength, owner) !== undefined) this.#removeExpired(now)
     const storeLimit = this.#findStoreLimit(entryLength, owner)
-    if (storeLimit !== undefined) throw this.#createFullError(storeLimit, now)
+    if (storeLimit !== undefined) throw this.#createFullError(storeLimit.reachedLimit, storeLimit.owner, now)
     this.#entries.set(key, { value, expiresAt: now + ttlMs, owner })
     this.#addUsage(owner, 1, entryLength)
     this.#updateEarliestExpiry(owner, now + ttlMs)
@@ -149,7 +143,10 @@ class MemoryStorage {
     }
   }
 
-  #findStoreLimit(entryLength: number, owner: string | undefined): StoreLimit | undefined {
+  #findStoreLimit(
+    entryLength: number,
+    owner: string | undefined,
+  ): { readonly reachedLimit: ReachedLimit; readonly owner: string | undefined } | undefined {
     const ownerUsage = owner === undefined ? undefined : (this.#usageByOwner.get(owner) ?? emptyUsage)
     const ownerLimit = ownerUsage && findReachedLimit(ownerUsage, this.#maxUsagePerOwner, entryLength)
     if (ownerLimit !== undefined) return { reachedLimit: ownerLimit, owner }
@@ -158,7 +155,7 @@ class MemoryStorage {
     return totalLimit && { reachedLimit: totalLimit, owner: undefined }
   }
 
-  #createFullError({ reachedLimit, owner }: StoreLimit, now: number): StateError {
+  #createFullError(reachedLimit: ReachedLimit, owner: string | undefined, now: number): StateError {
     if (owner !== undefined)
       return ownerQuotaError('The store in memory', reachedLimit, this.#findEarliestExpiry(owner, now) - now)
     const { retryAfterMs, text } = describeLimit(reachedLimit, this.#earliestExpiry - now)
@@ -179,8 +176,3 @@ class MemoryStorage {
 }
 
 const emptyUsage: StorageUsage = { entryCount: 0, characterCount: 0 }
-
-interface StoreLimit {
-  readonly reachedLimit: ReachedLimit
-  readonly owner: string | undefined
-}

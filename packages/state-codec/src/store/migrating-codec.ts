@@ -5,13 +5,12 @@ import type { CodecOptions, TokenContext, OpenOptions, SealOptions, StateCodec, 
 import { isStateError, StateError, StateUsageError } from '../state-error.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import {
-  createMigrationCounter,
-  type MigrationCounter,
+  MigrationCounter,
   type MigrationEvent,
   type MigrationPhase,
   type MigrationReport,
 } from './migration-counter.ts'
-import { createHandleStore, handleLength, isHandle, type HandleStore } from './handle-store.ts'
+import { handleLength, isHandle, HandleStore } from './handle-store.ts'
 
 /**
  * Options of `migratingState`. The `CodecOptions` apply to values in the store. Give the codec in `state` the same.
@@ -39,15 +38,6 @@ export interface MigratingCodec extends StateCodec {
   report(): MigrationReport
 }
 
-/**
- * Each part of a token with both is bound to the other. Neither then opens without the other, or together with a part
- * of another token.
- */
-interface TokenParts {
-  readonly handle: string | undefined
-  readonly state: string | undefined
-}
-
 interface MigrationDeps {
   readonly phase: MigrationPhase
   readonly codec: StateCodec
@@ -59,14 +49,10 @@ interface MigrationDeps {
 export function createMigratingCodec(options: MigratingOptions, provider: CryptoProvider): MigratingCodec {
   const codecOptions = resolveCodecOptions(options, migratingOptionTable, 'migratingState')
   const { phase, state: codec, onEvent } = options
-  const handleStore = createHandleStore(requireStore(options), codecOptions, provider)
-  const lifetimeMs = Math.max(maxLifetimeOf(handleStore.codecOptions), codec.lifetimeMs ?? 0)
-  const migrationCounter = createMigrationCounter({
-    phase,
-    lifetimeMs,
-    now: () => handleStore.codecOptions.runtime.now(),
-    onEvent,
-  })
+  const handleStore = new HandleStore(requireStore(options), codecOptions, provider)
+  const lifetimeMs = Math.max(maxLifetimeOf(codecOptions), codec.lifetimeMs ?? 0)
+  const now = (): number => codecOptions.runtime.now()
+  const migrationCounter = new MigrationCounter(phase, { lifetimeMs, now }, onEvent)
   const migration: MigrationDeps = { phase, codec, handleStore, migrationCounter }
   return {
     lifetimeMs,
@@ -76,15 +62,16 @@ export function createMigratingCodec(options: MigratingOptions, provider: Crypto
       if (phase === 'store' || phase === 'dual') await handleStore.ping()
       await codec.ping?.()
     },
-    report: migrationCounter.report,
+    report: () => migrationCounter.report(),
     async seal(value, context) {
       // Both parts have the same start of the flow, so they reach the maximum age at the same time.
+      const { replaces } = context
       const token = await sealers[phase](
         value,
         {
           ...context,
-          since: context.since ?? handleStore.codecOptions.runtime.now(),
-          replaces: parseHandle(context.replaces),
+          since: context.since ?? now(),
+          replaces: replaces === undefined ? undefined : splitToken(replaces).handle,
         },
         migration,
       )
@@ -94,7 +81,7 @@ export function createMigratingCodec(options: MigratingOptions, provider: Crypto
     async open(token, context) {
       checkToken(token)
       try {
-        const value = await openParts(splitToken(token), context, migration)
+        const value = await openParts(token, context, migration)
         migrationCounter.count('opened')
         return value
       } catch (error) {
@@ -163,25 +150,22 @@ async function trySealState(
   }
 }
 
-function parseHandle(token: string | undefined): string | undefined {
-  return token === undefined ? undefined : splitToken(token).handle
-}
-
 function createPairedBinding(otherPart: string, { binding }: TokenContext): JsonValue {
   return binding === undefined ? { 'x/state-codec/pair': otherPart } : { 'x/state-codec/pair': otherPart, binding }
 }
 
-function splitToken(token: string): TokenParts {
+/**
+ * Each part of a token with both is bound to the other. Neither then opens without the other, or together with a part
+ * of another token.
+ */
+function splitToken(token: string): { readonly handle: string | undefined; readonly state: string | undefined } {
   if (isHandle(token)) return { handle: token, state: undefined }
   if (token[handleLength] !== '~') return { handle: undefined, state: token }
   return { handle: token.slice(0, handleLength), state: token.slice(handleLength + 1) }
 }
 
-async function openParts(
-  { handle, state }: TokenParts,
-  context: OpenOptions,
-  migration: MigrationDeps,
-): Promise<JsonValue> {
+async function openParts(token: string, context: OpenOptions, migration: MigrationDeps): Promise<JsonValue> {
+  const { handle, state } = splitToken(token)
   const { phase, codec, handleStore, migrationCounter } = migration
   if (handle === undefined) return codec.open(state ?? '', context)
   if (state === undefined) {

@@ -49,19 +49,6 @@ export interface MigrationReport {
   readonly advice: string
 }
 
-export interface MigrationCounter {
-  count(counterName: 'sealed' | 'opened' | 'rejected' | 'agreed'): void
-  record(event: Omit<MigrationEvent, 'phase'>): void
-  report(): MigrationReport
-}
-
-export interface MigrationCounterOptions {
-  readonly phase: MigrationPhase
-  readonly lifetimeMs: number
-  readonly now: () => number
-  readonly onEvent: ((event: MigrationEvent) => void) | undefined
-}
-
 const problemEvents: Readonly<Record<MigrationPhase, ReadonlySet<MigrationEvent['type']>>> = {
   store: new Set(),
   dual: new Set(['mismatch', 'unsealable']),
@@ -81,35 +68,59 @@ function logListenerError(error: unknown): void {
   createLog(undefined, '@x/state-codec')(errorRecord(error, { method: 'onEvent' }))
 }
 
-export function createMigrationCounter({ phase, lifetimeMs, now, onEvent }: MigrationCounterOptions): MigrationCounter {
-  const since = now()
-  const counts = { sealed: 0, opened: 0, rejected: 0, agreed: 0 }
-  const eventCounts = { mismatch: 0, fallback: 0, unsealable: 0, store_failed: 0, handle_only: 0 }
-  let lastProblemAt: number | undefined
-  const canAdvance = (): boolean => counts.opened > 0 && now() - (lastProblemAt ?? since) >= lifetimeMs
-  return {
-    count: (counterName) => void counts[counterName]++,
-    record(event) {
-      eventCounts[event.type]++
-      if (problemEvents[phase].has(event.type)) lastProblemAt = now()
-      if (onEvent !== undefined) callListener(onEvent, { ...event, phase }, logListenerError)
-    },
-    report: () => ({
-      phase,
-      since,
-      sealedCount: counts.sealed,
-      openedCount: counts.opened,
-      rejectedCount: counts.rejected,
-      agreedCount: counts.agreed,
-      mismatchCount: eventCounts.mismatch,
-      fallbackCount: eventCounts.fallback,
-      unsealableCount: eventCounts.unsealable,
-      storeFailureCount: eventCounts.store_failed,
-      handleOnlyCount: eventCounts.handle_only,
-      lastProblemAt,
-      canAdvance: canAdvance(),
-      advice: canAdvance() ? adviceByPhase[phase] : describeWait(lastProblemAt, lifetimeMs),
-    }),
+export class MigrationCounter {
+  readonly #phase: MigrationPhase
+  readonly #lifetimeMs: number
+  readonly #now: () => number
+  readonly #onEvent: ((event: MigrationEvent) => void) | undefined
+  readonly #since: number
+  readonly #counts = { sealed: 0, opened: 0, rejected: 0, agreed: 0 }
+  readonly #eventCounts = { mismatch: 0, fallback: 0, unsealable: 0, store_failed: 0, handle_only: 0 }
+  #lastProblemAt: number | undefined
+
+  constructor(
+    phase: MigrationPhase,
+    { lifetimeMs, now }: { readonly lifetimeMs: number; readonly now: () => number },
+    onEvent: ((event: MigrationEvent) => void) | undefined,
+  ) {
+    this.#phase = phase
+    this.#lifetimeMs = lifetimeMs
+    this.#now = now
+    this.#onEvent = onEvent
+    this.#since = now()
+  }
+
+  count(counterName: 'sealed' | 'opened' | 'rejected' | 'agreed'): void {
+    this.#counts[counterName]++
+  }
+
+  record(event: Omit<MigrationEvent, 'phase'>): void {
+    const phase = this.#phase
+    this.#eventCounts[event.type]++
+    if (problemEvents[phase].has(event.type)) this.#lastProblemAt = this.#now()
+    if (this.#onEvent !== undefined) callListener(this.#onEvent, { ...event, phase }, logListenerError)
+  }
+
+  report(): MigrationReport {
+    const { sealed, opened, rejected, agreed } = this.#counts
+    const { mismatch, fallback, unsealable, store_failed: storeFailed, handle_only: handleOnly } = this.#eventCounts
+    const canAdvance = opened > 0 && this.#now() - (this.#lastProblemAt ?? this.#since) >= this.#lifetimeMs
+    return {
+      phase: this.#phase,
+      since: this.#since,
+      sealedCount: sealed,
+      openedCount: opened,
+      rejectedCount: rejected,
+      agreedCount: agreed,
+      mismatchCount: mismatch,
+      fallbackCount: fallback,
+      unsealableCount: unsealable,
+      storeFailureCount: storeFailed,
+      handleOnlyCount: handleOnly,
+      lastProblemAt: this.#lastProblemAt,
+      canAdvance,
+      advice: canAdvance ? adviceByPhase[this.#phase] : describeWait(this.#lastProblemAt, this.#lifetimeMs),
+    }
   }
 }
 

@@ -51,26 +51,18 @@ async function digestOwner(owner: string): Promise<string> {
 
 export type SharedOperations = Required<Pick<StateStore, 'get' | 'delete' | 'expire'>>
 
-/** `owner` is a digest. */
-export interface NewOwnedEntry {
-  readonly owner: string
-  readonly key: string
-  readonly value: string
-  readonly ttlMs: number
-}
-
-/** The digest of the owner is computed once, with the first value. */
+/** `add` gets a digest of the owner, which is computed once, with the first value. */
 export function createOwnerStore(
   owner: string,
   operations: SharedOperations,
-  add: (addition: NewOwnedEntry) => Promise<boolean>,
+  add: (ownerDigest: string, key: string, value: string, ttlMs: number) => Promise<boolean>,
 ): StateStore {
   let digest: Promise<string> | undefined
   return {
     ...operations,
     async add(key, value, ttlMs) {
       digest ??= digestOwner(owner)
-      return add({ owner: await digest, key, value, ttlMs })
+      return add(await digest, key, value, ttlMs)
     },
   }
 }

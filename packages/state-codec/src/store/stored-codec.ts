@@ -2,7 +2,7 @@ import type { OptionTable } from '@x/core'
 import { checkToken, codecOptionTable, maxLifetimeOf, resolveCodecOptions } from '../envelope/envelope.ts'
 import type { CodecOptions, StateCodec, StateStore } from '../state-codec.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
-import { createHandleStore } from './handle-store.ts'
+import { HandleStore } from './handle-store.ts'
 
 /** Options of `storedState`. */
 export interface StoredOptions extends CodecOptions {
@@ -17,7 +17,7 @@ export function createStoredCodec(options: StoredOptions, provider: CryptoProvid
   if (typeof options?.store !== 'object' || options.store === null)
     throw new TypeError('storedState takes an object with a store, as in storedState({ store: redisStore(url) })')
   const codecOptions = resolveCodecOptions(options, storedOptionTable, 'storedState')
-  const handleStore = createHandleStore(options.store, codecOptions, provider)
+  const handleStore = new HandleStore(options.store, codecOptions, provider)
   return {
     lifetimeMs: maxLifetimeOf(codecOptions),
     ping: () => handleStore.ping(),

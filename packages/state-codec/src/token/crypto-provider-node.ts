@@ -19,15 +19,11 @@ export const nodeCrypto: CryptoProvider = {
   // Imported by name, `hash` would end Node 18 before `@x/core` can say which Node is needed.
   digest: (text) => nodeModule.hash('sha256', text, 'base64url'),
   isCanonicalBase64url: (text) =>
-    text.length <= maxScannedLength ? isCanonicalBase64url(text) : isCanonicalEncoding(text),
+    text.length <= maxScannedLength ? isCanonicalBase64url(text) : decodeToBuffer(text).toString('base64url') === text,
 }
 
 /** Up to so many characters, scanning a text is faster than decoding and encoding it again. */
 const maxScannedLength = 1024
-
-function isCanonicalEncoding(text: string): boolean {
-  return decodeToBuffer(text).toString('base64url') === text
-}
 
 /** As large as the decoded content of the largest token. */
 const scratchBuffer = Buffer.allocUnsafeSlow(24 * 1024)

@@ -82,18 +82,18 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
   }
 }
 
-interface TokenReader {
+/**
+ * Throws a `StateUsageError` for invalid keys. `decryptToken` checks none of the token's context, and rejects with a
+ * `StateError` for a token that was not made with a key of the ring for this purpose.
+ */
+export function createTokenReader(
+  type: TokenType,
+  keys: KeyedOptions['keys'],
+  provider: CryptoProvider,
+): {
   readonly keyRing: KeyRing
-  /**
-   * Checks none of the token's context.
-   *
-   * @throws StateError for a token that was not made with a key of the ring for this purpose.
-   */
   decryptToken(token: string, purpose: string): Promise<string>
-}
-
-/** Throws a `StateUsageError` for invalid keys. */
-export function createTokenReader(type: TokenType, keys: KeyedOptions['keys'], provider: CryptoProvider): TokenReader {
+} {
   const keyRing = createKeyRing(parseKeys(keys), type, provider)
   return {
     keyRing,
@@ -217,15 +217,12 @@ interface PurposeCiphers {
   readonly cipherByHeader: ReadonlyMap<string, Cipher>
 }
 
-interface KeyRing {
-  ciphersFor(purpose: string): Promise<PurposeCiphers> | PurposeCiphers
-  hasKeyId(id: string): Promise<boolean>
-}
+type KeyRing = ReturnType<typeof createKeyRing>
 
 /** Limited, because some programs derive purposes from the input of a peer. */
 const maxPurposes = 256
 
-function createKeyRing(keys: readonly RingKey[], type: TokenType, provider: CryptoProvider): KeyRing {
+function createKeyRing(keys: readonly RingKey[], type: TokenType, provider: CryptoProvider) {
   let secretsByIdPromise: Promise<ReadonlyMap<string, Uint8Array>> | undefined
   const ciphersByPurpose = new Map<string, PurposeCiphers>()
   const resolveKeyIdsOnce = (): Promise<ReadonlyMap<string, Uint8Array>> => {
@@ -240,8 +237,9 @@ function createKeyRing(keys: readonly RingKey[], type: TokenType, provider: Cryp
     return purposeCiphers
   }
   return {
-    ciphersFor: (purpose) => ciphersByPurpose.get(purpose) ?? derivePurposeCiphers(purpose),
-    hasKeyId: async (id) => (await resolveKeyIdsOnce()).has(id),
+    ciphersFor: (purpose: string): Promise<PurposeCiphers> | PurposeCiphers =>
+      ciphersByPurpose.get(purpose) ?? derivePurposeCiphers(purpose),
+    hasKeyId: async (id: string): Promise<boolean> => (await resolveKeyIdsOnce()).has(id),
   }
 }
 
