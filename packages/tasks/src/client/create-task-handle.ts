@@ -9,7 +9,7 @@ import { requestCancel, getTask, updateTask } from './task-requests.ts'
 import { TaskError } from './task-error.ts'
 import type { TaskHandle } from './task-handle.ts'
 import { awaitTaskResult } from './task-result.ts'
-import { isSameState, watchTask } from './watch-task.ts'
+import { isSameState, watchTask, type WatchTaskOptions } from './watch-task.ts'
 
 export function createTaskHandle(task: OpenTask): TaskHandle {
   const { taskId, tool, requestTracker } = task
@@ -31,10 +31,7 @@ export function createTaskHandle(task: OpenTask): TaskHandle {
 }
 
 /** Skips states that equal the one before. */
-async function* watchChanges(
-  task: OpenTask,
-  options: CallOptions & { readonly signal: AbortSignal },
-): AsyncGenerator<DetailedTask, void, undefined> {
+async function* watchChanges(task: OpenTask, options: WatchTaskOptions): AsyncGenerator<DetailedTask, void, undefined> {
   let lastState: DetailedTask | undefined
   for await (const state of watchTask(task, options)) {
     task.requestTracker.observe(openRequestsOf(state))

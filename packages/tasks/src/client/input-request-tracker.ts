@@ -1,14 +1,6 @@
 import { sortMembers } from '@x/core'
 import type { InputRequest, InputRequests, InputResponse, InputResponses, JsonValue } from '@x/schema'
 
-interface TrackedRequest {
-  readonly text: string | undefined
-  /** Last answer that the server accepted. Undefined without one, or if the task was resumed here since. */
-  readonly answer: InputResponse | undefined
-  readonly isPending: boolean
-  listedCount: number
-}
-
 /**
  * After so many states that still list an answered request, its answer counts as lost. A server may accept an answer
  * before its states show that (seps/2663-tasks-extension, task update requests).
@@ -22,7 +14,16 @@ const listedUntilLost = 3
 export class InputRequestTracker {
   #roundCount = 0
   // Bounded by the questions of one task, in a message whose bytes have a limit.
-  readonly #requests = new Map<string, TrackedRequest>()
+  readonly #requests = new Map<
+    string,
+    {
+      readonly text: string | undefined
+      /** Last answer that the server accepted. Undefined without one, or if the task was resumed here since. */
+      readonly answer: InputResponse | undefined
+      readonly isPending: boolean
+      listedCount: number
+    }
+  >()
 
   /** `earlierAnsweredKeys` were answered before the task was resumed here. */
   constructor(earlierAnsweredKeys: readonly string[]) {

@@ -1,55 +1,65 @@
 import { sleep } from '@x/core'
-import { type ClientExtensionHost, isClientError, isPermanent } from '@x/client'
+import { isClientError, isPermanent } from '@x/client'
 import { isJsonObject, type JsonObject, type RequestId, type RpcNotification } from '@x/schema'
 import { subscriptionIdOf } from '@x/schema/internal'
 import type { DetailedTask } from '../schema/task.ts'
 import { parseTaskNotification } from './parse-results.ts'
 import { computeFailurePauseMs, maxFailurePauseMs, type TasksClientSettings } from './settings.ts'
-import { toTaskRequestOptions } from './task-requests.ts'
-
-/** What a server notifies about one task. */
-export interface TaskNotifications {
-  /** True while the stream of notifications is open. */
-  readonly isOpen: boolean
-  /** Takes the latest state since the previous call. Undefined if none has arrived. */
-  takeState(): DetailedTask | undefined
-  /** Calls `wake` when the next state arrives, or the stream opens or ends. Only the function given last is called. */
-  onNextEvent(wake: () => void): void
-  close(): void
-}
-
-export interface NotificationContext {
-  readonly host: ClientExtensionHost
-  readonly taskId: string
-  readonly settings: TasksClientSettings
-  readonly meta: JsonObject | undefined
-}
+import { type TaskCall, toTaskRequestOptions } from './task-requests.ts'
 
 /**
- * Listens for a task's states, with a new request whenever one ends (seps/2663-tasks-extension, task status
- * notifications). A permanent error ends that for good, because the task is also polled.
+ * What a server notifies about one task. Listens with a new request whenever one ends (seps/2663-tasks-extension, task
+ * status notifications). A permanent error ends that for good, because the task is also polled.
  */
-export function openNotifications({ host, taskId, settings, meta }: NotificationContext): TaskNotifications {
-  const controller = new AbortController()
-  const { signal } = controller
-  const { clock, random } = settings
-  let isOpen = false
-  let openedAt = 0
-  let latestState: DetailedTask | undefined
-  let wake = (): void => {}
+export class TaskNotifications {
+  readonly #controller = new AbortController()
+  #isOpen = false
+  #latestState: DetailedTask | undefined
+  #wake = (): void => {}
 
-  const onNotification = createNotificationHandler(taskId, {
-    onOpen: () => {
-      isOpen = true
-      openedAt = clock.monotonicNow()
-      wake()
-    },
-    onChange: (state) => {
-      latestState = state
-      wake()
-    },
-  })
-  const listen = async (): Promise<void> => {
+  constructor(task: NotifiedTask, meta: JsonObject | undefined) {
+    // `close` makes this promise reject.
+    this.#listen(task, meta).catch(() => {})
+  }
+
+  /** True while the stream of notifications is open. */
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** Takes the latest state since the previous call. Undefined if none has arrived. */
+  takeState(): DetailedTask | undefined {
+    const pendingState = this.#latestState
+    this.#latestState = undefined
+    return pendingState
+  }
+
+  /** Calls `wake` when the next state arrives, or the stream opens or ends. Only the function given last is called. */
+  onNextEvent(wake: () => void): void {
+    this.#wake = wake
+    // A state may have arrived before the call.
+    if (this.#latestState !== undefined) wake()
+  }
+
+  close(): void {
+    this.#controller.abort(new DOMException('The task is no longer followed', 'AbortError'))
+  }
+
+  async #listen({ host, taskId, settings }: NotifiedTask, meta: JsonObject | undefined): Promise<void> {
+    const { clock, random } = settings
+    const { signal } = this.#controller
+    let openedAt = 0
+    const onNotification = createNotificationHandler(taskId, {
+      onOpen: () => {
+        this.#isOpen = true
+        openedAt = clock.monotonicNow()
+        this.#wake()
+      },
+      onChange: (state) => {
+        this.#latestState = state
+        this.#wake()
+      },
+    })
     const options = { ...toTaskRequestOptions({ signal, meta }), targetParam: undefined, onNotification }
     for (let endCount = 0; ; endCount += 1) {
       try {
@@ -58,32 +68,16 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
         if (!isClientError(error) || isPermanent(error)) return
       } finally {
         // A stream that was open for a while resets the count of failures.
-        if (isOpen && clock.monotonicNow() - openedAt >= maxFailurePauseMs) endCount = 0
-        if (isOpen) wake()
-        isOpen = false
+        if (this.#isOpen && clock.monotonicNow() - openedAt >= maxFailurePauseMs) endCount = 0
+        if (this.#isOpen) this.#wake()
+        this.#isOpen = false
       }
       await sleep(computeFailurePauseMs(endCount, random), { clock, signal })
     }
   }
-  // `close` makes this promise reject.
-  listen().catch(() => {})
-  return {
-    get isOpen() {
-      return isOpen
-    },
-    takeState: () => {
-      const pendingState = latestState
-      latestState = undefined
-      return pendingState
-    },
-    onNextEvent: (wakeCallback) => {
-      wake = wakeCallback
-      // A state may have arrived before the call.
-      if (latestState !== undefined) wakeCallback()
-    },
-    close: () => controller.abort(new DOMException('The task is no longer followed', 'AbortError')),
-  }
 }
+
+type NotifiedTask = Pick<TaskCall, 'host' | 'taskId'> & { readonly settings: TasksClientSettings }
 
 function createNotificationHandler(
   taskId: string,

@@ -2,7 +2,7 @@ import { type AbortScope, openAbortScope, settlesWithin } from '@x/core'
 import { type CallOptions, ClientError, type Progress } from '@x/client'
 import type { CallToolResult } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
-import { createInputResponder } from './input-responder.ts'
+import { InputResponder } from './input-responder.ts'
 import type { OpenTask } from './open-task.ts'
 import { requestCancel, taskErrorContextOf } from './task-requests.ts'
 import { isTaskError, TaskError } from './task-error.ts'
@@ -16,7 +16,7 @@ export async function awaitTaskResult(task: OpenTask, options: CallOptions): Pro
   const abortScope = createTaskAbortScope(task, options)
   const { signal } = abortScope
   const callOptions = { ...options, signal }
-  const inputResponder = createInputResponder(task, { options: callOptions, onFailure: abortScope.stop })
+  const inputResponder = new InputResponder(task, callOptions, abortScope.stop)
   const reportProgress = createProgressReporter(task, options)
   try {
     for await (const state of watchTask(task, callOptions)) {

@@ -5,7 +5,7 @@ import type { DetailedTask, Task } from '../schema/task.ts'
 import { computeFailurePauseMs, computePollPauseMs, isTemporary, type TasksClientSettings } from './settings.ts'
 import { getTask, type TaskReference } from './task-requests.ts'
 import { TaskError } from './task-error.ts'
-import { openNotifications, type TaskNotifications } from './task-notifications.ts'
+import { TaskNotifications } from './task-notifications.ts'
 
 export interface WatchedTask extends TaskReference {
   readonly host: ClientExtensionHost
@@ -14,7 +14,7 @@ export interface WatchedTask extends TaskReference {
   readonly initialState: Task | undefined
 }
 
-type WatchTaskOptions = CallOptions & { readonly signal: AbortSignal }
+export type WatchTaskOptions = CallOptions & { readonly signal: AbortSignal }
 
 /**
  * Yields each state that is read, until the task has ended. Rejects with `signal.reason`, {@link TaskError} or
@@ -39,31 +39,47 @@ export async function* watchTask(
   }
 }
 
+/**
+ * Reads a task's states. After a transient failure, it waits longer before the next poll. It rejects after a permanent
+ * one, and after `failureTimeoutMs` of transient ones.
+ */
 function openTaskReader(task: WatchedTask, options: WatchTaskOptions) {
-  const { host, taskId, settings, initialState } = task
-  const { clock, follow } = settings
+  const { settings, initialState } = task
+  const { clock, follow, failureTimeoutMs, random, polling } = settings
   const { signal, meta } = options
-  const notifications = follow === 'listen' ? openNotifications({ host, taskId, settings, meta }) : undefined
-  const retryingReader = createRetryingReader(task, options)
+  const notifications = follow === 'listen' ? new TaskNotifications(task, meta) : undefined
   let lastState: DetailedTask | undefined
+  let failures = 0
+  let failingSince = 0
+  /** Milliseconds that the last failure requires. 0 if the last read succeeded. */
+  let failurePauseMs = 0
+  const poll = async (): Promise<DetailedTask | undefined> => {
+    try {
+      const { resultType: _, ...state } = await getTask({ ...task, options })
+      failures = 0
+      failurePauseMs = 0
+      return state
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!isTemporary(error)) throw error
+      if (failures === 0) failingSince = clock.monotonicNow()
+      if (clock.monotonicNow() - failingSince >= failureTimeoutMs) throw unreachableError(task, error)
+      failurePauseMs = Math.max(computeFailurePauseMs(failures, random), Math.min(retryAfterMsOf(error), polling.maxMs))
+      failures += 1
+      return undefined
+    }
+  }
   return {
     read: async (): Promise<DetailedTask | undefined> => {
-      const state = takeNotifiedState(notifications, lastState) ?? (await retryingReader.read())
+      const state = takeNotifiedState(notifications, lastState) ?? (await poll())
       lastState = state ?? lastState
       return state
     },
     waitForNextPoll: (): Promise<void> => {
-      const backoffPauseMs = retryingReader.computePauseMs()
-      const pauseMs = Math.max(
-        computeNextPollPauseMs(lastState ?? initialState, notifications, settings),
-        backoffPauseMs,
-      )
+      const pollPauseMs = computeNextPollPauseMs(lastState ?? initialState, notifications, settings)
       // After a failure, a notification does not shorten the pause: the server may need it.
-      return sleep(pauseMs, {
-        clock,
-        signal,
-        registerWake: backoffPauseMs === 0 ? notifications?.onNextEvent : undefined,
-      })
+      const registerWake = failurePauseMs === 0 ? (wake: () => void) => notifications?.onNextEvent(wake) : undefined
+      return sleep(Math.max(pollPauseMs, failurePauseMs), { clock, signal, registerWake })
     },
     close: () => notifications?.close(),
   }
@@ -116,39 +132,6 @@ function computeNextPollPauseMs(
   const { polling, random } = settings
   const pauseMs = computePollPauseMs(state?.pollIntervalMs, polling, random)
   return notifications?.isOpen ? Math.max(pauseMs, polling.streamingMs) : pauseMs
-}
-
-/**
- * Waits longer before the next poll after a transient failure. Rejects after a permanent one, and after
- * `failureTimeoutMs` of transient ones.
- */
-function createRetryingReader(task: WatchedTask, options: WatchTaskOptions) {
-  const { clock, failureTimeoutMs, random, polling } = task.settings
-  const { signal } = options
-  let failures = 0
-  let failingSince = 0
-  let pauseMs = 0
-  const read = async (): Promise<DetailedTask | undefined> => {
-    try {
-      const { resultType: _, ...state } = await getTask({ ...task, options })
-      failures = 0
-      pauseMs = 0
-      return state
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!isTemporary(error)) throw error
-      if (failures === 0) failingSince = clock.monotonicNow()
-      if (clock.monotonicNow() - failingSince >= failureTimeoutMs) throw unreachableError(task, error)
-      pauseMs = Math.max(computeFailurePauseMs(failures, random), Math.min(retryAfterMsOf(error), polling.maxMs))
-      failures += 1
-      return undefined
-    }
-  }
-  return {
-    read,
-    /** Milliseconds that the last failure requires. 0 if the last read succeeded. */
-    computePauseMs: () => pauseMs,
-  }
 }
 
 function unreachableError({ tool, settings }: WatchedTask, cause: Error): TaskError {

@@ -10,12 +10,12 @@ import {
   sampleOwner,
   createRelease,
   sampleRequests,
-  sampleResult,
+  sampleEnd,
   createSuspendedTask,
   claimTasks,
+  waitUntil,
 } from './samples.ts'
 import type { JsonObject } from '@x/schema'
-import { waitUntil } from './wait-until.ts'
 import { writeAllWithLease } from './work-tests.ts'
 
 /** Answers and cancellations, and the notifications to workers that they cause. */
@@ -149,13 +149,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
     async ({ here, there }) => {
       const task = await createClaimedTask(here)
       await there.cancel('a', sampleOwner)
-      equal(
-        await here.finish(task, {
-          outcome: { status: 'completed', result: sampleResult },
-          lifetimeMs: sampleLifetimeMs,
-        }),
-        true,
-      )
+      equal(await here.finish(task, sampleEnd), true)
       equal((await there.get('a', sampleOwner))?.status, 'completed')
     },
   ],

@@ -1,7 +1,6 @@
 import { deepEqual } from 'node:assert/strict'
 import type { TestEngines } from './engine-under-test.ts'
-import { createClaimedTask, createNewTask, sampleOwner } from './samples.ts'
-import { waitUntil } from './wait-until.ts'
+import { createClaimedTask, createNewTask, sampleOwner, waitUntil } from './samples.ts'
 
 /** Tests of `notifications`. An engine without this member passes them all. */
 export const notificationTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [

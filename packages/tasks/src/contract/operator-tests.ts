@@ -7,13 +7,10 @@ import {
   createNewTask,
   createRelease,
   createSuspendedTask,
-  sampleLifetimeMs,
+  sampleEnd,
   sampleOwner,
-  sampleResult,
 } from './samples.ts'
 import { writeAllWithLease } from './work-tests.ts'
-
-const ended = { outcome: { status: 'completed', result: sampleResult }, lifetimeMs: sampleLifetimeMs } as const
 
 /** Longer than all calls of a test to a slow database take. */
 const stepMs = 10_000
@@ -35,7 +32,7 @@ export const operatorTests: readonly (readonly [string, (engines: TestEngines) =
         'lost',
         false,
       ])
-      equal(await there.finish(second, ended), true)
+      equal(await there.finish(second, sampleEnd), true)
     },
   ],
   [
@@ -81,7 +78,7 @@ export const operatorTests: readonly (readonly [string, (engines: TestEngines) =
       const limited = { callerLimit: 2 }
       for (const id of ['a', 'b']) {
         await here.create(createNewTask(id, limited))
-        await here.finish(await claimOne(here), ended)
+        await here.finish(await claimOne(here), sampleEnd)
       }
       await there.create(createNewTask('c', limited))
       deepEqual([(await here.get('a', sampleOwner))?.id, (await here.get('b', sampleOwner))?.id], [undefined, 'b'])
@@ -95,7 +92,7 @@ export const operatorTests: readonly (readonly [string, (engines: TestEngines) =
     'The end of a task deletes its payload, and stores the last progress of its handler [ENG-008]',
     async ({ here, there, advanceTime }) => {
       const task = await createClaimedTask(here)
-      await here.finish(task, { ...ended, statusMessage: 'Done', progress: { progress: 3, total: 3 } })
+      await here.finish(task, { ...sampleEnd, statusMessage: 'Done', progress: { progress: 3, total: 3 } })
       const row = await there.get('a', sampleOwner)
       deepEqual([row?.statusMessage, row?.progress], ['Done', { progress: 3, total: 3 }])
       await advanceTime(here.leaseMs + 1)
@@ -112,7 +109,7 @@ export const operatorTests: readonly (readonly [string, (engines: TestEngines) =
       const next = await claimOne(there)
       deepEqual([next.attempt, next.failures], [2, 0])
       equal(await here.cancel('a'), 'notified')
-      equal(await there.finish(next, ended), true)
+      equal(await there.finish(next, sampleEnd), true)
       equal(await here.cancel('a'), 'finished')
       equal(await here.revoke('a'), 'finished')
       await createSuspendedTask(here, 'b')
@@ -159,7 +156,7 @@ export const operatorTests: readonly (readonly [string, (engines: TestEngines) =
       await createSuspendedTask(here, 'waiting')
       const paused = await createClaimedTask(here, 'paused')
       await here.release(paused, createRelease({ pauseMs: 3_000_000 }))
-      await here.finish(await createClaimedTask(here, 'ended'), ended)
+      await here.finish(await createClaimedTask(here, 'ended'), sampleEnd)
       await here.create(createNewTask('running', { tool: 'other' }))
       await advanceTime(stepMs)
       await claimOne(here)

@@ -1,11 +1,16 @@
 import type { JsonObject } from '@x/schema'
-import type { ClaimedTask, NewTask, TaskEngine, TaskRelease, TaskRow } from '../engines/engine.ts'
+import type { ClaimedTask, NewTask, TaskEnd, TaskEngine, TaskRelease, TaskRow } from '../engines/engine.ts'
 
 export const sampleOwner = '["https://issuer.example","ada",null]'
 
 export const sampleLifetimeMs = 3_600_000
 
 export const sampleResult: JsonObject = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] }
+
+export const sampleEnd: TaskEnd = {
+  outcome: { status: 'completed', result: sampleResult },
+  lifetimeMs: sampleLifetimeMs,
+}
 
 export const sampleRequests: JsonObject = {
   name: { method: 'elicitation/create', params: { message: 'Who?' } },
@@ -59,4 +64,12 @@ export async function createSuspendedTask(engine: TaskEngine, id = 'a'): Promise
   const task = await createClaimedTask(engine, id)
   await engine.suspend(task, { ...createRelease(), requests: sampleRequests, lifetimeMs: sampleLifetimeMs })
   return task
+}
+
+/** Waits at most a minute for a condition. A notification needs some time to reach another instance. */
+export async function waitUntil(isMet: () => boolean): Promise<void> {
+  for (let checks = 0; !isMet(); checks++) {
+    if (checks >= 6000) throw new Error('The condition was not true within a minute')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
 }

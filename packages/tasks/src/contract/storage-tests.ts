@@ -9,7 +9,7 @@ import {
   sampleOwner,
   createRelease,
   sampleRequests,
-  sampleResult,
+  sampleEnd,
   createSuspendedTask,
   claimTasks,
 } from './samples.ts'
@@ -95,13 +95,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
       equal(await here.answer({ id: 'b', owner: sampleOwner, responses: {}, lifetimeMs: sampleLifetimeMs }), 'unknown')
       equal(await here.cancel('b', sampleOwner), 'unknown')
       deepEqual(await here.heartbeat([{ id: 'b', attempt: 1, token: 'none' }]), ['lost'])
-      equal(
-        await here.finish(
-          { id: 'b', attempt: 1, token: 'none' },
-          { outcome: { status: 'cancelled' }, lifetimeMs: sampleLifetimeMs },
-        ),
-        false,
-      )
+      equal(await here.finish({ id: 'b', attempt: 1, token: 'none' }, sampleEnd), false)
     },
   ],
   [
@@ -121,10 +115,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
       equal(await there.create(createNewTask('c', { callerLimit: 1 })), 'full')
       equal(await there.get('c', sampleOwner), undefined)
       ok((await there.create(createNewTask('d', { caller: 'elsewhere', callerLimit: 1 }))) !== 'full')
-      await here.finish(firstTask, {
-        outcome: { status: 'completed', result: sampleResult },
-        lifetimeMs: sampleLifetimeMs,
-      })
+      await here.finish(firstTask, sampleEnd)
       ok((await there.create(createNewTask('c', { callerLimit: 1 }))) !== 'full')
     },
   ],
@@ -199,13 +190,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
       equal(await there.cancel('a', sampleOwner), 'unknown')
       deepEqual(await here.heartbeat([task]), ['lost'])
       equal(await here.record(task, createRelease()), 'lost')
-      equal(
-        await here.finish(task, {
-          outcome: { status: 'completed', result: sampleResult },
-          lifetimeMs: sampleLifetimeMs,
-        }),
-        false,
-      )
+      equal(await here.finish(task, sampleEnd), false)
       equal(await there.deleteExpiredTasks(), 1)
       equal(await here.deleteExpiredTasks(), 0)
       equal((await there.get('b', sampleOwner))?.ttlMs, null)
@@ -231,10 +216,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
       await here.answer({ id: 'a', owner: sampleOwner, responses, lifetimeMs: 10_000 })
       const { ttlMs } = (await here.get('a', sampleOwner)) ?? {}
       ok(typeof ttlMs === 'number' && ttlMs >= 15_000 && ttlMs < 20_000, `ttlMs is ${ttlMs}`)
-      await here.finish(await claimOne(here), {
-        outcome: { status: 'completed', result: sampleResult },
-        lifetimeMs: null,
-      })
+      await here.finish(await claimOne(here), { ...sampleEnd, lifetimeMs: null })
       equal((await here.get('a', sampleOwner))?.ttlMs, null)
     },
   ],
@@ -246,10 +228,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
       await here.suspend(task, { ...createRelease(), requests: sampleRequests, lifetimeMs: sampleLifetimeMs })
       const responses = { name: { action: 'cancel' }, color: { action: 'cancel' } }
       await here.answer({ id: 'a', owner: sampleOwner, responses, lifetimeMs: null })
-      await here.finish(await claimOne(here), {
-        outcome: { status: 'completed', result: sampleResult },
-        lifetimeMs: sampleLifetimeMs,
-      })
+      await here.finish(await claimOne(here), sampleEnd)
       equal((await here.get('a', sampleOwner))?.ttlMs, 10_000)
       await advanceTime(10_001)
       equal(await here.get('a', sampleOwner), undefined)

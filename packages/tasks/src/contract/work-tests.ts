@@ -10,6 +10,7 @@ import {
   sampleOwner,
   createRelease,
   sampleRequests,
+  sampleEnd,
   sampleResult,
   createSuspendedTask,
   claimTasks,
@@ -84,13 +85,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
       deepEqual(await writeAllWithLease(here, stalledTask), ['lost', 'lost', 'lost', 'lost', false])
       deepEqual(withoutAge(await there.get('a', sampleOwner)), withoutAge(rowBefore))
       deepEqual(await there.heartbeat([takenTask]), ['owned'])
-      equal(
-        await there.finish(takenTask, {
-          outcome: { status: 'completed', result: sampleResult },
-          lifetimeMs: sampleLifetimeMs,
-        }),
-        true,
-      )
+      equal(await there.finish(takenTask, sampleEnd), true)
       deepEqual(await writeAllWithLease(here, stalledTask), ['lost', 'lost', 'lost', 'lost', false])
       deepEqual((await here.get('a', sampleOwner))?.result, sampleResult)
     },

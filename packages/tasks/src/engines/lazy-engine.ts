@@ -1,8 +1,24 @@
-import { type ChangeBus, isMissingModuleError, memoryBus } from '@x/core'
+import {
+  type ChangeBus,
+  createFailureReporter,
+  createLog,
+  isMissingModuleError,
+  type Log,
+  memoryBus,
+  platformRuntime,
+} from '@x/core'
 import type { TaskEngine } from './engine.ts'
 
 /** Milliseconds for which a claim is valid. */
 export const defaultLeaseMs = 10_000
+
+/** Logs failures of background work, for which no call rejects. */
+export function errorReporterOf(
+  { log }: { readonly log?: Log | undefined },
+  service: string,
+): (error: unknown) => void {
+  return createFailureReporter(createLog(log, '@x/tasks'), service, { name: 'tasks', clock: platformRuntime }).report
+}
 
 /**
  * Opens an engine with its first call. If that fails, the next call tries again, except if a package is missing. After
@@ -28,27 +44,36 @@ export function createLazyEngine(leaseMs: number, openEngine: () => Promise<Task
       publish: async (change) => (await getNotifications()).publish(change),
       listen: async (listener) => (await getNotifications()).listen(listener),
     },
-    create: async (task) => (await getEngine()).create(task),
-    get: async (id, owner) => (await getEngine()).get(id, owner),
-    answer: async (answers) => (await getEngine()).answer(answers),
-    cancel: async (id, owner) => (await getEngine()).cancel(id, owner),
-    claim: async (request) => (await getEngine()).claim(request),
-    heartbeat: async (leases) => (await getEngine()).heartbeat(leases),
-    record: async (lease, progress) => (await getEngine()).record(lease, progress),
-    suspend: async (lease, suspension) => (await getEngine()).suspend(lease, suspension),
-    release: async (lease, taskRelease) => (await getEngine()).release(lease, taskRelease),
-    finish: async (lease, taskEnd) => (await getEngine()).finish(lease, taskEnd),
-    deleteExpiredTasks: async () => (await getEngine()).deleteExpiredTasks(),
-    listen: async (listener) => (await getEngine()).listen(listener),
-    listDue: async (limit) => (await getEngine()).listDue(limit),
-    inspect: async (id) => (await getEngine()).inspect(id),
-    revoke: async (id) => (await getEngine()).revoke(id),
-    list: async (filter) => (await getEngine()).list(filter),
-    count: async () => (await getEngine()).count(),
-    ping: async () => (await getEngine()).ping(),
+    ...forwardCalls(async (call) => call(await getEngine())),
     close: () => {
       closePromise ??= closeEngine()
       return closePromise
     },
+  }
+}
+
+/** The calls of an engine, each through `forward`, which chooses the engine and sees the outcome. */
+export function forwardCalls(
+  forward: <T>(call: (engine: TaskEngine) => Promise<T>) => Promise<T>,
+): Omit<TaskEngine, 'leaseMs' | 'notifications' | 'close'> {
+  return {
+    create: (task) => forward((engine) => engine.create(task)),
+    get: (id, owner) => forward((engine) => engine.get(id, owner)),
+    answer: (answers) => forward((engine) => engine.answer(answers)),
+    cancel: (id, owner) => forward((engine) => engine.cancel(id, owner)),
+    claim: (request) => forward((engine) => engine.claim(request)),
+    heartbeat: (leases) => forward((engine) => engine.heartbeat(leases)),
+    record: (lease, progress) => forward((engine) => engine.record(lease, progress)),
+    suspend: (lease, suspension) => forward((engine) => engine.suspend(lease, suspension)),
+    release: (lease, taskRelease) => forward((engine) => engine.release(lease, taskRelease)),
+    finish: (lease, taskEnd) => forward((engine) => engine.finish(lease, taskEnd)),
+    deleteExpiredTasks: () => forward((engine) => engine.deleteExpiredTasks()),
+    listen: (listener) => forward((engine) => engine.listen(listener)),
+    listDue: (limit) => forward((engine) => engine.listDue(limit)),
+    inspect: (id) => forward((engine) => engine.inspect(id)),
+    revoke: (id) => forward((engine) => engine.revoke(id)),
+    list: (filter) => forward((engine) => engine.list(filter)),
+    count: () => forward((engine) => engine.count()),
+    ping: () => forward((engine) => engine.ping()),
   }
 }

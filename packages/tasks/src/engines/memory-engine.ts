@@ -29,7 +29,7 @@ const engineOptionTable = {
  */
 export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
   const { leaseMs, maxTasks, wallClock } = resolveOptions(options, engineOptionTable, 'memoryEngine')
-  const store = new MemoryStore({ leaseMs, maxTasks, now: () => wallClock() })
+  const store = new MemoryStore(leaseMs, maxTasks, () => wallClock())
   // Each function is a transaction, simply because none awaits anything between its reads and writes.
   return {
     leaseMs,

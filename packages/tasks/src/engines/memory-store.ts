@@ -19,14 +19,11 @@ import type {
 import { StoredTask } from './stored-task.ts'
 import { toTaskSummary } from './task-summary.ts'
 
-interface MemoryStoreSettings {
-  readonly leaseMs: number
-  readonly maxTasks: number
-  readonly now: () => number
-}
-
 export class MemoryStore {
-  readonly #settings: MemoryStoreSettings
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly #leaseMs: number
+  readonly #maxTasks: number
   readonly #tasks = new Map<string, StoredTask>()
   // Bounded by `tasks` of the ledger.
   readonly #tasksByCaller = new Map<string, Set<StoredTask>>()
@@ -37,13 +34,10 @@ export class MemoryStore {
   /** No task expires before this time, in milliseconds since 1970. */
   #earliestExpiry = Number.POSITIVE_INFINITY
 
-  constructor(settings: MemoryStoreSettings) {
-    this.#settings = settings
-  }
-
-  /** Milliseconds since 1970. */
-  now(): number {
-    return this.#settings.now()
+  constructor(leaseMs: number, maxTasks: number, now: () => number) {
+    this.now = now
+    this.#leaseMs = leaseMs
+    this.#maxTasks = maxTasks
   }
 
   /**
@@ -60,7 +54,7 @@ export class MemoryStore {
     // An engine with a database finds a known id when it inserts the row, so after it has made room.
     if (this.#tasks.has(task.id))
       throw new Error(`The task ${JSON.stringify(task.id)} exists already: create another id`)
-    const { maxTasks } = this.#settings
+    const maxTasks = this.#maxTasks
     if (this.#tasks.size >= maxTasks && this.deleteExpired() === 0 && !this.#deleteOfGreediestCaller()) {
       const advice = 'raise maxTasks of memoryEngine, or use an engine with a database'
       throw new LimitError('tasks', { scope: 'all', max: maxTasks, advice })
@@ -108,12 +102,12 @@ export class MemoryStore {
     const claimableTasks = readyTasks.slice(0, maxClaims).sort((one, other) => one.createdAt - other.createdAt)
     return {
       nextDueMs: nextDueAt === Number.POSITIVE_INFINITY ? undefined : nextDueAt - nowMs,
-      tasks: claimableTasks.map((task) => task.claim(worker, this.#settings.leaseMs, nowMs)),
+      tasks: claimableTasks.map((task) => task.claim(worker, this.#leaseMs, nowMs)),
     }
   }
 
   renewLease(lease: Lease): LeaseState {
-    return this.write(lease, (task, nowMs) => task.renewLease(this.#settings.leaseMs, nowMs))
+    return this.write(lease, (task, nowMs) => task.renewLease(this.#leaseMs, nowMs))
   }
 
   /** Changes a task if its current claim has the lease's token, and returns its state. Otherwise `lost`. */

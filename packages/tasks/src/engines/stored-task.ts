@@ -168,7 +168,8 @@ export class StoredTask {
   suspend(suspension: TaskSuspension, nowMs: number): void {
     if (this.#isCancelling) return
     this.storeProgress(suspension, nowMs)
-    this.#requests = toStoredObjects(suspension.requests)
+    const requests = Object.entries(suspension.requests)
+    this.#requests = new Map(requests.map(([key, request]) => [key, JSON.stringify(request)]))
     this.#status = 'input_required'
     this.#endClaim(undefined)
     this.#failures = 0
@@ -247,10 +248,6 @@ export class StoredTask {
     if (this.#ttlMs === null || this.#hasFixedLifetime) return
     this.#ttlMs = lifetimeMs === null ? null : Math.max(this.#ttlMs, nowMs - this.createdAt + lifetimeMs)
   }
-}
-
-function toStoredObjects(objects: JsonObject): Map<string, string> {
-  return new Map(Object.entries(objects).map(([key, object]) => [key, JSON.stringify(object)]))
 }
 
 function parseStoredObjects(textsByKey: ReadonlyMap<string, string>): JsonObject {

@@ -2,7 +2,7 @@ import { encodeHex, isLimitError, isMissingModuleError, LimitError, sha256Hex } 
 import { type BackgroundRunner, type Call, type CallContext, callerKeyOf, limitErrorToMcp } from '@x/exchange'
 import { errorCodes, isJsonObject, type JsonObject, McpError, requestMetaOf, type RpcRequest } from '@x/schema'
 import { recordedPartsKey } from '@x/exchange/internal'
-import type { NewTask, TaskEngine, TaskRow } from '../engines/engine.ts'
+import type { NewTask, TaskRow } from '../engines/engine.ts'
 import { createPayload, losesCallerState, toRunnableCall, type TaskCallRecord, taskOwnerKeyOf } from './task-payload.ts'
 import { digestTaskId } from './task-digest.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'
@@ -49,21 +49,22 @@ function lifetimeOf(
   return { lifetimeMs: Math.min(requestedMs, ttlMs ?? requestedMs), hasFixedLifetime: true }
 }
 
-interface TaskCreationRequest {
-  readonly extensionRecords: TaskCallRecord['extensionRecords']
-  readonly request: RpcRequest
-  readonly call: Call
-  readonly journal: JsonObject
-  /** Derived from the call's idempotency key, its caller and its answers. Undefined without an idempotency key. */
-  readonly callId: string | undefined
-}
-
 /**
  * Creates the task of a call, and returns the result that names it. Resolves once every instance can read the task
- * (seps/2663-tasks-extension, task creation).
+ * (seps/2663-tasks-extension, task creation). `callId` is derived from the call's idempotency key, its caller and its
+ * answers, and is undefined without an idempotency key.
  */
 async function createTaskForCall(
-  { request, call, journal, callId, extensionRecords }: TaskCreationRequest,
+  {
+    request,
+    call,
+    journal,
+    callId,
+    extensionRecords,
+  }: Pick<TaskCallRecord, 'request' | 'journal' | 'extensionRecords'> & {
+    readonly call: Call
+    readonly callId: string | undefined
+  },
   context: TaskContext,
 ): Promise<JsonObject> {
   const { settings } = context
@@ -78,6 +79,7 @@ async function createTaskForCall(
   const callRecord = { id, request, principal, journal, extensionRecords }
   await checkToolVisible(callRecord, call.signal, context)
   const owner = taskOwnerKeyOf(principal)
+  const tool = toolOf(request)
   const { callerLimit, engine } = settings
   const create = async (): Promise<TaskRow | 'full'> => {
     const payload = await createPayload(callRecord, settings.state, settings.ttlMs ?? undefined)
@@ -85,14 +87,14 @@ async function createTaskForCall(
       id,
       owner,
       caller: callerKeyOf(call),
-      tool: toolOf(request),
+      tool,
       payload,
       callerLimit,
       ...lifetimeOf(request, settings),
     }
     return context.writeHealth.watch(engine.create(newTask), (row) => row !== 'full')
   }
-  const creation = callId === undefined ? create() : createKeyedTask({ id, owner, create }, settings)
+  const creation = callId === undefined ? create() : createTaskOnce(create, () => engine.get(id, owner), settings)
   const row = await creation.catch((error: unknown) => {
     if (isMissingModuleError(error)) {
       settings.onError(error)
@@ -105,7 +107,7 @@ async function createTaskForCall(
     throw limitErrorToMcp(new LimitError('tasks', { scope: 'caller', max: callerLimit, advice }))
   }
   if (row.status === 'working') await context.dispatch(id)
-  context.emit({ type: 'task_created', call, taskDigest: digestTaskId(row.id), tool: toolOf(request) })
+  context.emit({ type: 'task_created', call, taskDigest: digestTaskId(row.id), tool })
   const task = toTask(row, settings)
   const isWorkflow = settings.persistentWorkflow && isJsonObject(request.params?.['task'])
   // SEP-2322 expects the task in the member `task`, with the member names of an earlier draft.
@@ -123,49 +125,39 @@ async function checkToolVisible(
   { innerExchange, settings }: TaskContext,
 ): Promise<void> {
   if (!losesCallerState(callRecord, settings.state)) return
-  if (await hasTool({ runnableCall: toRunnableCall(callRecord, settings.state), signal }, { innerExchange })) return
+  if (await hasTool(toRunnableCall(callRecord, settings.state), signal, innerExchange)) return
   const name = JSON.stringify(callRecord.request.params?.['name'])
   const message = `The tool ${name} cannot run as a task: without a \`state\` of the server (or of tasks(), if tasks live longer than its tokens) a task keeps no claims of its caller, and the tool is hidden from callers without them`
   settings.onError(new Error(message))
   throw new McpError(errorCodes.internal, message)
 }
 
-interface TaskCreation {
-  readonly id: string
-  readonly owner: string
-  readonly create: () => Promise<TaskRow | 'full'>
-}
-
 /** Milliseconds after which a client should repeat a call whose task could not be stored. */
 const retryAfterMs = 1000
 
-/** With an idempotency key a failed creation can be repeated, so the error asks the client for the same call again. */
-async function createKeyedTask(
-  creation: TaskCreation,
-  { engine, onError }: Pick<TaskContext['settings'], 'engine' | 'onError'>,
+/**
+ * For a call with an idempotency key. Resolves with the existing task if the same creation ran before, or runs at the
+ * same time. A failed creation can be repeated, so the error asks the client for the same call again.
+ */
+async function createTaskOnce(
+  create: () => Promise<TaskRow | 'full'>,
+  find: () => Promise<TaskRow | undefined>,
+  { onError }: TaskContext['settings'],
 ): Promise<TaskRow | 'full'> {
   try {
-    return await createTaskOnce(creation, engine)
+    const row = await create().catch(async (error: unknown) => {
+      if (isMissingModuleError(error)) throw error
+      const existingRow = await find()
+      if (existingRow === undefined) throw error
+      return existingRow
+    })
+    return row === 'full' ? ((await find()) ?? 'full') : row
   } catch (error) {
     if (isLimitError(error) || isMissingModuleError(error)) throw error
     onError(error)
     const message = 'The task may not have been stored: send the call again with the same idempotency key'
     throw new McpError(errorCodes.internal, message, { data: { reason: 'unavailable', retryAfterMs } })
   }
-}
-
-/** Resolves with the existing task if the same creation ran before, or runs at the same time. */
-async function createTaskOnce({ id, owner, create }: TaskCreation, engine: TaskEngine): Promise<TaskRow | 'full'> {
-  try {
-    const row = await create()
-    if (row !== 'full') return row
-  } catch (error) {
-    if (isMissingModuleError(error)) throw error
-    const existingRow = await engine.get(id, owner)
-    if (existingRow === undefined) throw error
-    return existingRow
-  }
-  return (await engine.get(id, owner)) ?? 'full'
 }
 
 /** As long as a random id, and not to be guessed without the idempotency key. */

@@ -15,7 +15,7 @@ import {
 import { taskOwnerKeyOf } from './task-payload.ts'
 import { requireTasks } from './require-tasks.ts'
 import type { TaskContext } from './options.ts'
-import { createTaskStream, type TaskStream } from './task-stream.ts'
+import { TaskStream } from './task-stream.ts'
 
 const maxTaskIds = 1000
 
@@ -34,7 +34,7 @@ export async function listenToTasks(
   const requestedIds = requestedIdsOf(request.params)
   if (requestedIds === undefined) return context.next(request, call)
   const { settings, taskChanges, next } = context
-  const stream = createTaskStream(request.id, call, context)
+  const stream = new TaskStream(request.id, call, context)
   const unfollowCallbacks: (() => void)[] = []
   try {
     const ids = parseTaskIds(requestedIds, request)

@@ -20,9 +20,9 @@ import type { StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
 import { engineFactoryFor } from '../engines/engine-factory.ts'
 import { digestTaskId } from './task-digest.ts'
-import { createTaskChangeBus, type TaskChangeBus } from './task-change-bus.ts'
+import { TaskChangeBus } from './task-change-bus.ts'
 import { observeEngine } from '../engines/observed-engine.ts'
-import { createWriteHealth, type WriteHealth } from './write-health.ts'
+import { WriteHealth } from './write-health.ts'
 import { createDispatch, type Dispatch, type TaskRunner } from './task-runner.ts'
 
 /** Options of the server extension `tasks`. */
@@ -191,8 +191,8 @@ export function createTaskContext(
     innerExchange: host.innerExchange,
     emit: (event) => host.emit(event),
     settings: { ...options, state, engine, callerLimit, ledger, onError, clock },
-    writeHealth: createWriteHealth(clock),
-    taskChanges: createTaskChangeBus(bus, onError),
+    writeHealth: new WriteHealth(clock),
+    taskChanges: new TaskChangeBus(bus, onError),
     dispatch: createDispatch(options.runner, clock, onError),
   }
 }

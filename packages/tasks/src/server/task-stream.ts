@@ -5,15 +5,6 @@ import { toDetailedTask } from './to-detailed-task.ts'
 import type { TaskContext } from './options.ts'
 import { taskOwnerKeyOf } from './task-payload.ts'
 
-/** Notifications about tasks on one stream. */
-export interface TaskStream {
-  /** Starts to send, first the current state of each task. */
-  open(ids: readonly string[]): void
-  /** Records that a task may have changed; its state is then read and sent. */
-  notifyChange(id: string): void
-  close(): void
-}
-
 function recordIfNewState(task: ReturnType<typeof toDetailedTask>, sentTexts: Map<string, string>): boolean {
   const text = JSON.stringify({ ...task, pollIntervalMs: 0 })
   const previousText = sentTexts.get(task.taskId)
@@ -29,70 +20,82 @@ function toTaskNotification(task: ReturnType<typeof toDetailedTask>, streamId: R
 }
 
 /**
- * A changed task is recorded once, and recorded tasks are sent one after the other, each as soon as the reader has
- * received the one before. State is read only when it is sent, so a slow reader may miss states in between, but never
- * the last one.
+ * Notifications about tasks on one stream. A changed task is recorded once, and recorded tasks are sent one after the
+ * other, each as soon as the reader has received the one before. State is read only when it is sent, so a slow reader
+ * may miss states in between, but never the last one.
  */
-export function createTaskStream(streamId: RequestId, call: Call, { settings }: TaskContext): TaskStream {
-  const { engine, clock, onError } = settings
-  const ownerKey = taskOwnerKeyOf(call.principal)
-  const backPressure = call.context.get(backPressureKey)
+export class TaskStream {
+  readonly #id: RequestId
+  readonly #call: Call
+  readonly #settings: TaskContext['settings']
   /** What was last sent of each task. Bounded by `maxTaskIds` of one stream. */
-  const sentTexts = new Map<string, string>()
+  readonly #sentTexts = new Map<string, string>()
   // Bounded by `maxTaskIds` of one stream.
-  const changedIds = new Set<string>()
-  let isOpen = false
-  let isSending = false
-  let timer: unknown
+  readonly #changedIds = new Set<string>()
+  #isOpen = false
+  #isSending = false
+  #timer: unknown
 
-  const sendTask = async (id: string): Promise<void> => {
-    const row = await engine.get(id, ownerKey)
-    const task = row && toDetailedTask(row, settings)
-    if (task === undefined || !isOpen || !recordIfNewState(task, sentTexts)) return
-    call.notify(toTaskNotification(task, streamId))
+  constructor(id: RequestId, call: Call, { settings }: TaskContext) {
+    this.#id = id
+    this.#call = call
+    this.#settings = settings
   }
-  const sendChanges = async (): Promise<void> => {
-    for (const id of changedIds) {
-      await backPressure?.()
-      if (!isOpen) return
-      changedIds.delete(id)
+
+  /** Starts to send, first the current state of each task. */
+  open(ids: readonly string[]): void {
+    this.#isOpen = true
+    for (const id of ids) this.#sentTexts.set(id, '')
+    for (const id of ids) this.#changedIds.add(id)
+    void this.#sendPendingChanges()
+  }
+
+  /** Records that a task may have changed; its state is then read and sent. */
+  notifyChange(id: string): void {
+    if (this.#isOpen && !this.#sentTexts.has(id)) return
+    this.#changedIds.add(id)
+    void this.#sendPendingChanges()
+  }
+
+  close(): void {
+    this.#isOpen = false
+    this.#settings.clock.clearTimeout(this.#timer)
+  }
+
+  async #sendPendingChanges(): Promise<void> {
+    if (!this.#isOpen || this.#isSending) return
+    const { clock, onError, pollIntervalMs } = this.#settings
+    this.#isSending = true
+    try {
+      // Changes that were recorded during a send are sent next.
+      while (this.#isOpen && this.#changedIds.size > 0) await this.#sendChanges()
+    } catch (error) {
+      onError(error)
+      clock.clearTimeout(this.#timer)
+      this.#timer = startBackgroundTimer(clock, () => void this.#sendPendingChanges(), pollIntervalMs)
+    } finally {
+      this.#isSending = false
+    }
+  }
+
+  async #sendChanges(): Promise<void> {
+    for (const id of this.#changedIds) {
+      await this.#call.context.get(backPressureKey)?.()
+      if (!this.#isOpen) return
+      this.#changedIds.delete(id)
       try {
-        await sendTask(id)
+        await this.#sendTask(id)
       } catch (error) {
-        changedIds.add(id)
+        this.#changedIds.add(id)
         throw error
       }
     }
   }
-  const sendPendingChanges = async (): Promise<void> => {
-    if (!isOpen || isSending) return
-    isSending = true
-    try {
-      // Changes that were recorded during a send are sent next.
-      while (isOpen && changedIds.size > 0) await sendChanges()
-    } catch (error) {
-      onError(error)
-      clock.clearTimeout(timer)
-      timer = startBackgroundTimer(clock, () => void sendPendingChanges(), settings.pollIntervalMs)
-    } finally {
-      isSending = false
-    }
-  }
-  return {
-    open: (ids) => {
-      isOpen = true
-      for (const id of ids) sentTexts.set(id, '')
-      for (const id of ids) changedIds.add(id)
-      void sendPendingChanges()
-    },
-    notifyChange: (id) => {
-      if (isOpen && !sentTexts.has(id)) return
-      changedIds.add(id)
-      void sendPendingChanges()
-    },
-    close: () => {
-      isOpen = false
-      clock.clearTimeout(timer)
-    },
+
+  async #sendTask(id: string): Promise<void> {
+    const row = await this.#settings.engine.get(id, taskOwnerKeyOf(this.#call.principal))
+    const task = row && toDetailedTask(row, this.#settings)
+    if (task === undefined || !this.#isOpen || !recordIfNewState(task, this.#sentTexts)) return
+    this.#call.notify(toTaskNotification(task, this.#id))
   }
 }

@@ -1,10 +1,13 @@
 import { type InputRequests, type JsonObject, projectMetaKeys } from '@x/schema'
-import type { ProgressNumbers, TaskRow } from '../engines/engine.ts'
-import type { DetailedTask, Task } from '../schema/task.ts'
+import type { TaskRow } from '../engines/engine.ts'
+import type { CreateTaskResult, DetailedTask, Task } from '../schema/task.ts'
 import type { TaskSettings } from './options.ts'
 
 /** A stored task as its client sees it, in `tasks/get` and `notifications/tasks`. */
-export function toDetailedTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): DetailedTask & TaskMeta {
+export function toDetailedTask(
+  row: TaskRow,
+  settings: Pick<TaskSettings, 'pollIntervalMs'>,
+): DetailedTask & Pick<CreateTaskResult, '_meta'> {
   const task = toTask(row, settings)
   if (row.status === 'input_required') {
     // The worker stored `requests` as input requests, and the engine returns them unchanged.
@@ -16,7 +19,10 @@ export function toDetailedTask(row: TaskRow, settings: Pick<TaskSettings, 'pollI
 }
 
 /** What a task has in every status, with its progress in `_meta`. */
-export function toTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): Task & TaskMeta {
+export function toTask(
+  row: TaskRow,
+  settings: Pick<TaskSettings, 'pollIntervalMs'>,
+): Task & Pick<CreateTaskResult, '_meta'> {
   const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = row
   return {
     taskId: id,
@@ -33,10 +39,6 @@ export function toTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalM
 /** SEP-2322 has other names for the lifetime and the poll interval. */
 export function legacyMembersOf({ ttlMs, pollIntervalMs }: Task): JsonObject {
   return { ttl: ttlMs, ...(pollIntervalMs !== undefined && { pollInterval: pollIntervalMs }) }
-}
-
-interface TaskMeta {
-  readonly _meta?: { readonly [projectMetaKeys.progress]: ProgressNumbers }
 }
 
 const firstPollMs = 50

@@ -5,7 +5,8 @@ import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import type { TaskEngine } from '../engine.ts'
 import type { SqlDatabase } from '../postgres/sql-database.ts'
-import { errorReporterOf, type SqlEngineOptions, sqlEngine, sqlOptionTable } from '../postgres/sql-engine.ts'
+import { errorReporterOf } from '../lazy-engine.ts'
+import { type SqlEngineOptions, sqlEngine, sqlOptionTable } from '../postgres/sql-engine.ts'
 import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
 
 /**

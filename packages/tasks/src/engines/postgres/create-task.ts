@@ -6,7 +6,9 @@ import { textToColumn, rowColumns, taskRowOf } from './task-rows.ts'
 
 /** Inserts a task under a shared lock or, if that finds no room, under an exclusive one. `full` if there is no room. */
 export async function insertNewTask(store: SqlStore, task: NewTask): Promise<TaskRow | 'full'> {
-  const insert = async () => (await insertTaskWithSharedLock(store, task)) ?? insertTask(store, task, false)
+  const insertShared = async () =>
+    task.callerLimit < minSharedLockCallerLimit ? undefined : insertTask(store, task, true)
+  const insert = async () => (await insertShared()) ?? insertTask(store, task, false)
   const createdRow = await notifyWorkAfter(store, insert(), (row) => row !== undefined)
   return createdRow === undefined ? 'full' : taskRowOf(createdRow)
 }
@@ -16,10 +18,6 @@ export async function insertNewTask(store: SqlStore, task: NewTask): Promise<Tas
  * connections, which a lower limit rarely has.
  */
 const minSharedLockCallerLimit = 200
-
-async function insertTaskWithSharedLock(store: SqlStore, task: NewTask): Promise<SqlRow | undefined> {
-  return task.callerLimit < minSharedLockCallerLimit ? undefined : insertTask(store, task, true)
-}
 
 /** Inserts the row if `has_room` returns true, in one statement. Undefined if there is no room. */
 async function insertTask(

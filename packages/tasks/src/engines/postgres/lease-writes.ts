@@ -1,4 +1,3 @@
-import type { JournalEntry } from '@x/exchange'
 import type { Lease, LeaseState, TaskEnd, TaskProgress, TaskRelease, TaskSuspension } from '../engine.ts'
 import { toStoredText } from '../stored-values.ts'
 import type { SqlRow } from './sql-database.ts'
@@ -105,22 +104,19 @@ export function createFinishTaskValues({ outcome, statusMessage, progress, lifet
   return [outcome.status, JSON.stringify(outcome), textToColumn(statusMessage), lifetimeMs, progressJson]
 }
 
-interface ProgressSqlExtras {
-  readonly setSql?: string
-  /** New number of failures. By default 0 if a step was recorded, and otherwise unchanged. */
-  readonly failuresSql?: string
-  /** If true, `updated_at` is set even if the status message and the progress are unchanged. */
-  readonly isUpdatedSql?: string
-  readonly whereSql?: string
-}
-
-function createProgressSql({ tables }: SqlStore, extras: ProgressSqlExtras): string {
-  const {
+/**
+ * `failuresSql` is the new number of failures unless a step was recorded, which resets it. If `isUpdatedSql` is true,
+ * `updated_at` is set even if the status message and the progress are unchanged.
+ */
+function createProgressSql(
+  { tables }: SqlStore,
+  {
     setSql = '',
-    failuresSql = 'CASE WHEN $3::boolean THEN 0 ELSE failures END',
+    failuresSql = 'failures',
     isUpdatedSql = 'false',
     whereSql = '',
-  } = extras
+  }: { [Part in 'setSql' | 'failuresSql' | 'isUpdatedSql' | 'whereSql']?: string },
+): string {
   return `WITH held AS (
       UPDATE ${tables.task} SET failures = CASE WHEN $3::boolean THEN 0 ELSE ${failuresSql} END,
         status_message = coalesce($4::text, status_message),
@@ -140,7 +136,10 @@ function createProgressSql({ tables }: SqlStore, extras: ProgressSqlExtras): str
 function createProgressValues({ id, token }: Lease, progress: TaskProgress): readonly unknown[] {
   const { entries, statusMessage, progress: progressNumbers, hasProgressed } = progress
   const progressJson = progressNumbers === undefined ? null : JSON.stringify(progressNumbers)
-  const lastEntryTexts = mapLastEntryTexts(entries)
+  // The last entry for each name, because one statement cannot write a row twice.
+  const lastEntryTexts = new Map(
+    entries.map((entry) => [hashEntryName([entry.member, entry.key]), JSON.stringify(entry)]),
+  )
   return [
     toStoredText(id),
     toStoredText(token),
@@ -150,9 +149,4 @@ function createProgressValues({ id, token }: Lease, progress: TaskProgress): rea
     [...lastEntryTexts.values()],
     progressJson,
   ]
-}
-
-/** Keeps the last entry for each name, because one statement cannot write a row twice. */
-function mapLastEntryTexts(entries: readonly JournalEntry[]): ReadonlyMap<string, string> {
-  return new Map(entries.map((entry) => [hashEntryName([entry.member, entry.key]), JSON.stringify(entry)]))
 }

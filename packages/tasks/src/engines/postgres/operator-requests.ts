@@ -1,5 +1,6 @@
 import type { InspectedTask, OpenTaskState, RevokeOutcome, TaskCount, TaskFilter, TaskPage } from '../engine.ts'
 import { fromStoredText, toStoredText, toTaskStatus } from '../stored-values.ts'
+import { toTaskSummary } from '../task-summary.ts'
 import type { SqlRow } from './sql-database.ts'
 import { endClaimSql, notExpiredCondition, openTaskCondition, type SqlStore } from './sql-store.ts'
 import { rowColumns, taskRowOf } from './task-rows.ts'
@@ -17,25 +18,22 @@ export async function inspectTask({ database, tables }: SqlStore, id: string): P
     `SELECT ${rowColumns}, ${operatorColumns} FROM ${tables.task} WHERE id = $1 AND ${notExpiredCondition}`,
     [toStoredText(id)],
   )
-  return row && { ...taskRowOf(row), ...operatorMembersOf(row) }
+  return row && inspectedTaskOf(row)
 }
 
-function operatorMembersOf(row: SqlRow): Omit<InspectedTask, keyof ReturnType<typeof taskRowOf>> {
-  const { owner, tool, attempt, failures, worker, due_in_ms: dueInMs } = row
+function inspectedTaskOf(row: SqlRow): InspectedTask {
+  const { owner, tool, state, attempt, failures, worker, due_in_ms: dueInMs } = row
   return {
+    ...taskRowOf(row),
     owner: fromStoredText(String(owner)),
     tool: fromStoredText(String(tool)),
-    state: stateFromColumn(row['state']),
+    // `stateSql` computes the column, so it has no other values.
+    state: state === null ? undefined : (String(state) as OpenTaskState),
     attempt: Number(attempt),
     failures: Number(failures),
     worker: worker === null ? undefined : String(worker),
     dueInMs: dueInMs === null ? undefined : Number(dueInMs),
   }
-}
-
-function stateFromColumn(column: unknown): OpenTaskState | undefined {
-  // `stateSql` computes the column, so it has no other values.
-  return column === null ? undefined : (String(column) as OpenTaskState)
 }
 
 /** Ends the claim of a task, whichever worker has it. */
@@ -84,10 +82,7 @@ export async function listTasks({ database, tables }: SqlStore, filter: TaskFilt
   )
   const page = rows.slice(0, limit)
   return {
-    tasks: page.map((row) => {
-      const { id: taskId, status: taskStatus, statusMessage, createdAt, updatedAt } = taskRowOf(row)
-      return { id: taskId, status: taskStatus, statusMessage, createdAt, updatedAt, ...operatorMembersOf(row) }
-    }),
+    tasks: page.map((row) => toTaskSummary(inspectedTaskOf(row))),
     ...(rows.length > limit && { nextCursor: String(page.at(-1)?.['cursor']) }),
   }
 }

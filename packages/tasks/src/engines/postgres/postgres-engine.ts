@@ -9,7 +9,8 @@ import type { PostgresPool } from '@x/server/postgres'
 import type { TaskEngine } from '../engine.ts'
 import { createPoolDatabase } from './pool-database.ts'
 import type { SqlDatabase } from './sql-database.ts'
-import { errorReporterOf, type SqlEngineOptions, sqlEngine, sqlOptionTable } from './sql-engine.ts'
+import { errorReporterOf } from '../lazy-engine.ts'
+import { type SqlEngineOptions, sqlEngine, sqlOptionTable } from './sql-engine.ts'
 
 /** Options of {@link postgresEngine}. */
 export interface PostgresEngineOptions extends SqlEngineOptions {
@@ -49,18 +50,12 @@ async function openPool(
 ): Promise<SqlDatabase> {
   const { timeoutMs, schema } = options
   const onError = errorReporterOf(options, 'PostgreSQL')
-  const settings = { channel: schema, timeoutMs, onError }
-  if (typeof database !== 'string') {
-    return createPoolDatabase({
-      ...settings,
-      pool: database,
-      listenPool: options.listenPool ?? database,
-      end: async () => {},
-    })
-  }
+  const open = (pool: PostgresPool, end: () => Promise<void>): SqlDatabase =>
+    createPoolDatabase({ channel: schema, timeoutMs, onError, pool, listenPool: options.listenPool ?? pool, end })
+  if (typeof database !== 'string') return open(database, async () => {})
   const { default: pg } = await importPeerDependency('pg@8', () => import('pg'), 'This engine')
   const pool = new pg.Pool({ connectionString: database, connectionTimeoutMillis: timeoutMs })
   // Without this listener, an idle connection that breaks would end the process.
   pool.on('error', (cause) => onError(busUnavailableError('PostgreSQL', cause)))
-  return createPoolDatabase({ ...settings, pool, listenPool: options.listenPool ?? pool, end: () => pool.end() })
+  return open(pool, () => pool.end())
 }

@@ -1,18 +1,9 @@
-import {
-  type ChangeBus,
-  createFailureReporter,
-  createLog,
-  type Log,
-  type OptionTable,
-  platformRuntime,
-  randomId,
-  type ResolvedOptions,
-} from '@x/core'
+import { type ChangeBus, type Log, type OptionTable, randomId, type ResolvedOptions } from '@x/core'
 import type { EngineListener, TaskEngine } from '../engine.ts'
-import { createLazyEngine, defaultLeaseMs } from '../lazy-engine.ts'
+import { createLazyEngine, defaultLeaseMs, errorReporterOf } from '../lazy-engine.ts'
 import { claimTasks, listDueTasks } from './claim-tasks.ts'
 import { insertNewTask } from './create-task.ts'
-import { cancelTopic, createEngineNotifications, createListenerSet, workTopic } from '../engine-notifications.ts'
+import { cancelTopic, EngineNotifications, workTopic } from '../engine-notifications.ts'
 import { finishTask, recordProgress, releaseTask, renewLeases, suspendTask } from './lease-writes.ts'
 import { countTasks, inspectTask, listTasks, revokeTask } from './operator-requests.ts'
 import { answerTask, cancelTask, readTask } from './owner-requests.ts'
@@ -35,11 +26,6 @@ export const sqlOptionTable = {
   leaseMs: defaultLeaseMs,
   log: undefined,
 } satisfies OptionTable<SqlEngineOptions>
-
-/** Logs failures of background work, for which no call rejects. */
-export function errorReporterOf({ log }: SqlEngineOptions, service: string): (error: unknown) => void {
-  return createFailureReporter(createLog(log, '@x/tasks'), service, { name: 'tasks', clock: platformRuntime }).report
-}
 
 /** Opens the database with its first call. If that fails, the next call tries again. */
 export function sqlEngine(
@@ -65,7 +51,7 @@ function createSqlStore(
   database: SqlDatabase,
   { onError, ...settings }: Pick<SqlStore, 'leaseMs' | 'tables'> & { readonly onError: (error: unknown) => void },
 ): SqlStore {
-  const notifications = createEngineNotifications(database.bus)
+  const notifications = new EngineNotifications(database.bus)
   // No caller waits for a notification, because workers find the rows without it as well.
   const notify = (topic: string): void => void notifications.notify(topic).catch(onError)
   return {
@@ -79,13 +65,9 @@ function createSqlStore(
 
 function createStoreEngine(store: SqlStore, onError: (error: unknown) => void): TaskEngine {
   const { database, leaseMs, notifications } = store
-  const listeners = createListenerSet()
   return {
     leaseMs,
-    notifications: {
-      publish: (change) => notifications.publish(change),
-      listen: (listener) => listeners.add(notifications.listen(listener)),
-    },
+    notifications,
     create: (task) => insertNewTask(store, task),
     get: (id, owner) => readTask(store, id, owner),
     answer: (answers) => answerTask(store, answers),
@@ -97,7 +79,7 @@ function createStoreEngine(store: SqlStore, onError: (error: unknown) => void): 
     release: (lease, taskRelease) => releaseTask(store, lease, taskRelease),
     finish: (lease, taskEnd) => finishTask(store, lease, taskEnd),
     deleteExpiredTasks: () => sweepExpiredRows(store),
-    listen: (listener) => listeners.add(listenToDatabase(store, listener, onError)),
+    listen: (listener) => notifications.addListening(listenToDatabase(store, listener, onError)),
     listDue: (limit) => listDueTasks(store, limit),
     inspect: (id) => inspectTask(store, id),
     revoke: (id) => revokeTask(store, id),
@@ -106,8 +88,7 @@ function createStoreEngine(store: SqlStore, onError: (error: unknown) => void): 
     ping: async () => void (await database.query('SELECT 1')),
     close: async () => {
       // A pool closes only after all its connections are released.
-      listeners.stopAll()
-      await notifications.flush()
+      await notifications.close()
       await database.close()
     },
   }

@@ -1,7 +1,6 @@
 import {
   busUnavailableError,
-  createFailureReporter,
-  createLog,
+  type ChangeBus,
   type Log,
   platformRuntime,
   type TimeLimit,
@@ -11,9 +10,9 @@ import {
   resolveOptions,
 } from '@x/core'
 import { destroyRedisClient, encodeChange, redisBus, type RedisClient } from '@x/core/redis'
-import type { TaskEngine } from '../engine.ts'
-import { cancelTopic, createEngineNotifications, createListenerSet, workTopic } from '../engine-notifications.ts'
-import { createLazyEngine, defaultLeaseMs } from '../lazy-engine.ts'
+import type { EngineListener, TaskEngine } from '../engine.ts'
+import { cancelTopic, EngineNotifications, workTopic } from '../engine-notifications.ts'
+import { createLazyEngine, defaultLeaseMs, errorReporterOf } from '../lazy-engine.ts'
 import { createRedisRequests, type RunScript } from './redis-requests.ts'
 
 /** Options of {@link redisEngine}. */
@@ -57,16 +56,33 @@ export function redisEngine(redis: string | RedisClient, options: RedisEngineOpt
   const { prefix, leaseMs, timeoutMs, ...given } = resolveOptions(options, engineOptionTable, 'redisEngine')
   if (!/^[\x21-\x7e]{1,128}$/.test(prefix))
     throw new RangeError(`prefix is ${JSON.stringify(prefix)}: use up to 128 printable ASCII characters without spaces`)
-  const log = createLog(given.log, '@x/tasks')
-  const onError = createFailureReporter(log, 'Redis', { name: 'tasks', clock: platformRuntime }).report
+  const onError = errorReporterOf(given, 'Redis')
   return createLazyEngine(leaseMs, async () => {
     const { client, close } =
       typeof redis === 'string' ? await openRedisClient(redis, timeoutMs, onError) : { client: redis, close() {} }
     try {
-      const send: SendCommand = (args) => sendInTime(client, args, timeoutMs)
+      // While it is disconnected, a client queues commands without a limit.
+      const send: SendCommand = (args) =>
+        withTimeout(timeLimitOf(timeoutMs), (abortSignal) => client.sendCommand(args, { abortSignal }))
       await requireNoEviction(send)
-      const run = createScriptRunner(send, prefix)
-      return createEngine(client, { run, send, prefix, leaseMs, timeoutMs, onError, close })
+      const bus = redisBus(client, {
+        channel: `${prefix}changes`,
+        timeoutMs,
+        keepAliveMs,
+        log: ({ err }) => err !== undefined && onError(err),
+      })
+      const notifications = new EngineNotifications(bus)
+      return {
+        ...createRedisRequests(createScriptRunner(send, prefix), leaseMs, cancelText),
+        leaseMs,
+        notifications,
+        listen: (listener) => notifications.addListening(listenForWork(bus, listener)),
+        ping: () => requireNoEviction(send),
+        close: async () => {
+          await notifications.close()
+          close()
+        },
+      }
     } catch (error) {
       close()
       throw error
@@ -100,11 +116,6 @@ function timeLimitOf(timeoutMs: number): TimeLimit {
   return { timeoutMs, clock: platformRuntime, createTimeoutError }
 }
 
-/** While it is disconnected, a client queues commands without a limit. */
-function sendInTime(client: RedisClient, args: string[], timeoutMs: number): Promise<unknown> {
-  return withTimeout(timeLimitOf(timeoutMs), (abortSignal) => client.sendCommand(args, { abortSignal }))
-}
-
 async function requireNoEviction(send: SendCommand): Promise<void> {
   const policy = /^maxmemory_policy:(\S+)/m.exec(String(await send(['INFO', 'memory'])))?.[1] ?? 'unknown'
   if (policy === 'noeviction') return
@@ -129,56 +140,23 @@ function createScriptRunner(send: SendCommand, prefix: string): RunScript {
   }
 }
 
-interface EngineParts {
-  readonly run: RunScript
-  readonly send: SendCommand
-  readonly prefix: string
-  readonly leaseMs: number
-  readonly timeoutMs: number
-  readonly onError: (error: unknown) => void
-  close(): void
-}
-
 /**
  * Milliseconds without a message after which the listening connection is checked. Until then a broken connection only
  * causes a delay, because workers also poll.
  */
 const keepAliveMs = 30_000
 
-function createEngine(client: RedisClient, parts: EngineParts): TaskEngine {
-  const { run, send, prefix, leaseMs, timeoutMs, onError, close } = parts
-  const bus = redisBus(client, {
-    channel: `${prefix}changes`,
-    timeoutMs,
-    keepAliveMs,
-    log: ({ err }) => err !== undefined && onError(err),
+function cancelText(id: string): string {
+  return encodeChange({ topic: `${cancelTopic}${id}` }, maxNotificationBytes)
+}
+
+function listenForWork(bus: ChangeBus, { onWork, onCancel }: EngineListener): Promise<() => void> {
+  return bus.listen({
+    onChange: ({ topic }) => {
+      if (topic === workTopic) onWork()
+      else if (topic.startsWith(cancelTopic)) onCancel(topic.slice(cancelTopic.length))
+    },
+    // A lost cancellation needs no action, because the next heartbeat also reports it.
+    onGap: onWork,
   })
-  const notifications = createEngineNotifications(bus)
-  const listeners = createListenerSet()
-  const cancelText = (id: string): string => encodeChange({ topic: `${cancelTopic}${id}` }, maxNotificationBytes)
-  return {
-    ...createRedisRequests(run, { leaseMs, cancelText }),
-    leaseMs,
-    notifications: {
-      publish: (change) => notifications.publish(change),
-      listen: (listener) => listeners.add(notifications.listen(listener)),
-    },
-    listen: ({ onWork, onCancel }) =>
-      listeners.add(
-        bus.listen({
-          onChange: ({ topic }) => {
-            if (topic === workTopic) onWork()
-            else if (topic.startsWith(cancelTopic)) onCancel(topic.slice(cancelTopic.length))
-          },
-          // A lost cancellation needs no action, because the next heartbeat also reports it.
-          onGap: onWork,
-        }),
-      ),
-    ping: () => requireNoEviction(send),
-    close: async () => {
-      listeners.stopAll()
-      await notifications.flush()
-      close()
-    },
-  }
 }

@@ -22,19 +22,15 @@ export type RunScript = (script: Script, ...values: readonly (string | number)[]
 /** Tasks that one script reads or deletes at most, so that other commands need not wait for long. */
 const maxTasksPerScript = 1000
 
-interface RequestOptions {
-  readonly leaseMs: number
-  readonly cancelText: (id: string) => string
-}
-
 /** Most functions of an engine are one script; a list and a count may take several. */
 export function createRedisRequests(
   run: RunScript,
-  options: RequestOptions,
+  leaseMs: number,
+  cancelText: (id: string) => string,
 ): Omit<TaskEngine, 'leaseMs' | 'notifications' | 'listen' | 'ping' | 'close'> {
   return {
-    ...createOwnerRequests(run, options),
-    ...createClaims(run, toMicroseconds(options.leaseMs)),
+    ...createOwnerRequests(run, cancelText),
+    ...createClaims(run, toMicroseconds(leaseMs)),
     ...createLeaseWrites(run),
     deleteExpiredTasks: async () => Number(await run(scripts.sweepScript, maxTasksPerScript)),
     revoke: (id) => run(scripts.revokeScript, toStoredText(id)) as Promise<RevokeOutcome>,
@@ -45,9 +41,12 @@ export function createRedisRequests(
 
 function createOwnerRequests(
   run: RunScript,
-  { cancelText }: RequestOptions,
+  cancelText: (id: string) => string,
 ): Pick<TaskEngine, 'create' | 'get' | 'inspect' | 'answer' | 'cancel'> {
-  const read = async (...values: readonly string[]) => (await run(scripts.readScript, ...values)) ?? undefined
+  const read = async <T>(parse: (reply: unknown) => T, ...values: readonly string[]): Promise<T | undefined> => {
+    const reply = (await run(scripts.readScript, ...values)) ?? undefined
+    return reply === undefined ? undefined : parse(reply)
+  }
   return {
     async create(task) {
       const { id, owner, caller, tool, payload, statusMessage, lifetimeMs, hasFixedLifetime, callerLimit } = task
@@ -58,14 +57,8 @@ function createOwnerRequests(
       if (reply === 'exists') throw new Error(`The task ${JSON.stringify(id)} exists already: create another id`)
       return reply === 'full' ? 'full' : parseTaskRow(reply)
     },
-    async get(id, owner) {
-      const reply = await read(toStoredText(id), toStoredText(owner))
-      return reply === undefined ? undefined : parseTaskRow(reply)
-    },
-    async inspect(id) {
-      const reply = await read(toStoredText(id))
-      return reply === undefined ? undefined : parseInspectedTask(reply)
-    },
+    get: (id, owner) => read(parseTaskRow, toStoredText(id), toStoredText(owner)),
+    inspect: (id) => read(parseInspectedTask, toStoredText(id)),
     answer({ id, owner, responses, lifetimeMs }) {
       const answers = Object.entries(responses).flatMap(([key, value]) => [toStoredText(key), JSON.stringify(value)])
       const values = [toStoredText(id), toStoredText(owner), toMicroseconds(lifetimeMs), ...answers]

@@ -6,7 +6,7 @@ import type { TaskContext } from '../options.ts'
 import type { RunOutcome } from '../task-runner.ts'
 import type { WorkerEngine } from './bounded-engine.ts'
 import { createResetEntries } from './requeue.ts'
-import { addToJournalSize, entryNameOf, type JournalSize, measureJournalSize } from './size-limits.ts'
+import { entryNameOf, JournalSize } from './size-limits.ts'
 
 /** Calls of this `engine` have a time limit. */
 export interface WorkerContext extends TaskContext {
@@ -86,7 +86,7 @@ export class Attempt {
     this.task = task
     this.context = context
     this.#abandonSignal = abandonSignal
-    this.#journalSize = measureJournalSize(task)
+    this.#journalSize = new JournalSize(task)
   }
 
   /** Aborts when the handler should stop. */
@@ -182,7 +182,7 @@ export class Attempt {
    */
   stopIfTooLarge({ entries }: TaskProgress): WireError | undefined {
     if (this.#stopReason?.kind === 'too_large') return this.#stopReason.error
-    const error = addToJournalSize(this.#journalSize, entries)
+    const error = this.#journalSize.add(entries)
     if (error !== undefined) this.stop({ kind: 'too_large', error })
     return error
   }

@@ -1,14 +1,9 @@
-import { createCall, withContext } from '@x/exchange'
+import { createCall, type Exchange, withContext } from '@x/exchange'
 import { errorCodes, isJsonObject, type JsonObject, type RpcResponse } from '@x/schema'
 import { restoredPartsKey } from '@x/exchange/internal'
 import type { RunnableCall } from '../task-payload.ts'
-import type { TaskContext } from '../options.ts'
+import type { Attempt } from './attempt.ts'
 import type { MissingCapability } from './requeue.ts'
-
-export interface RestoredCall {
-  readonly runnableCall: RunnableCall
-  readonly signal: AbortSignal
-}
 
 /**
  * Finds the capability that the server lacks, if the response shows that it lacks the tool of the call or has no tools
@@ -16,15 +11,15 @@ export interface RestoredCall {
  */
 export async function findUnmetCapability(
   response: RpcResponse,
-  restoredCall: RestoredCall,
-  context: TaskContext,
+  runnableCall: RunnableCall,
+  { signal, context }: Pick<Attempt, 'signal' | 'context'>,
 ): Promise<MissingCapability | undefined> {
   if (!('error' in response)) return undefined
   const { code } = response.error
   // A handler may throw the same error codes as a server that lacks the tool, so `hasTool` decides.
   if (code !== errorCodes.invalidParams && code !== errorCodes.methodNotFound) return undefined
-  if (await hasTool(restoredCall, context)) return undefined
-  const tool = JSON.stringify(restoredCall.runnableCall.params['name'])
+  if (await hasTool(runnableCall, signal, context.innerExchange)) return undefined
+  const tool = JSON.stringify(runnableCall.params['name'])
   return {
     code: errorCodes.invalidParams,
     description: `the tool ${tool}: it was removed, or hidden from its caller`,
@@ -36,15 +31,12 @@ const maxPages = 1000
 
 /** True if the server lists the tool for the caller of a task. */
 export async function hasTool(
-  { runnableCall, signal }: RestoredCall,
-  { innerExchange }: Pick<TaskContext, 'innerExchange'>,
+  { params, principal, extensionRecords }: RunnableCall,
+  signal: AbortSignal,
+  innerExchange: Exchange,
 ): Promise<boolean> {
-  const { name, _meta = {} } = runnableCall.params
-  const call = withContext(
-    createCall({ signal, principal: runnableCall.principal }),
-    restoredPartsKey,
-    runnableCall.extensionRecords,
-  )
+  const { name, _meta = {} } = params
+  const call = withContext(createCall({ signal, principal }), restoredPartsKey, extensionRecords)
   let cursorParams: JsonObject = {}
   for (let page = 0; page < maxPages; page++) {
     const request = {

@@ -80,13 +80,7 @@ async function runAttempt(attempt: Attempt, runnableCall: RunnableCall): Promise
     journalKey,
     attempt.createJournalStore(journal),
   )
-  const responsePromise = context.innerExchange(request, call)
-  const cancelGraceTimer = armCancelGrace(attempt)
-  try {
-    return await Promise.race([responsePromise, cancelGraceTimer.promise])
-  } finally {
-    cancelGraceTimer.forget()
-  }
+  return raceWithCancelGrace(context.innerExchange(request, call), attempt)
 }
 
 /** Without a token, a handler reports no progress. */
@@ -98,32 +92,31 @@ function withProgressToken(params: JsonObject, id: string): JsonObject {
 /** Milliseconds that a handler has to end after its attempt was stopped, for example to undo its work. */
 const cancelGraceMs = 5000
 
-function armCancelGrace({ signal, context }: Attempt) {
+function raceWithCancelGrace<T>(promise: Promise<T>, { signal, context }: Attempt): Promise<T> {
   const { clock } = context.settings
-  let timer: unknown
-  let startGraceTimer = (): void => {}
-  const promise = new Promise<never>((_, reject) => {
-    startGraceTimer = () => {
+  return new Promise((resolve, reject) => {
+    let timer: unknown
+    const startGraceTimer = (): void => {
       timer = startBackgroundTimer(clock, () => reject(signal.reason), cancelGraceMs)
     }
+    signal.addEventListener('abort', startGraceTimer, { once: true })
+    promise.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', startGraceTimer)
+      clock.clearTimeout(timer)
+    })
   })
-  signal.addEventListener('abort', startGraceTimer, { once: true })
-  const clearTimer = (): void => {
-    signal.removeEventListener('abort', startGraceTimer)
-    clock.clearTimeout(timer)
-  }
-  return { promise, forget: clearTimer }
 }
 
 async function applyResponse(attempt: Attempt, runnableCall: RunnableCall, response: RpcResponse): Promise<void> {
-  const { stopReason, signal, context } = attempt
+  const { stopReason } = attempt
   if (stopReason?.kind === 'lost') return
   if (stopReason?.kind === 'too_large') return finishTooLargeTask(attempt, stopReason.error)
-  const unmetCapability = await findUnmetCapability(response, { runnableCall, signal }, context)
+  const unmetCapability = await findUnmetCapability(response, runnableCall, attempt)
   if (unmetCapability !== undefined) return requeueTask(attempt, unmetCapability)
   if ('error' in response) return finishAttempt(attempt, failedEnd(response.error))
   const { result } = response
-  if (result['resultType'] !== 'input_required') return finishAttempt(attempt, completedEnd(result))
+  if (result['resultType'] !== 'input_required')
+    return finishAttempt(attempt, { outcome: { status: 'completed', result } })
   const { inputRequests } = result
   if (isJsonObject(inputRequests) && Object.keys(inputRequests).length > 0)
     return suspendAttempt(attempt, inputRequests)
@@ -246,10 +239,6 @@ function reportTaskError({ task, context }: Attempt, error: unknown): void {
 }
 
 const cancelledEnd: Omit<TaskEnd, 'lifetimeMs'> = { outcome: { status: 'cancelled' } }
-
-function completedEnd(result: JsonObject): Omit<TaskEnd, 'lifetimeMs'> {
-  return { outcome: { status: 'completed', result } }
-}
 
 function failedEnd(error: WireError): Omit<TaskEnd, 'lifetimeMs'> {
   return { outcome: { status: 'failed', error }, statusMessage: error.message }

@@ -3,14 +3,6 @@ import type { JournalEntry } from '@x/exchange'
 import { errorCodes, type JsonObject, type WireError } from '@x/schema'
 import type { ClaimedTask, TaskEnd } from '../../engines/engine.ts'
 
-/** How large a task's record is, in bytes of JSON. */
-export interface JournalSize {
-  /** Journal of the call, answers and entries together. */
-  totalBytes: number
-  /** By part and key. */
-  readonly bytesByEntry: Map<string, number>
-}
-
 /**
  * Maximum size of a task's journal, in bytes of JSON: results of steps, checkpoints, requests for input and responses.
  * It is a little less than the largest message of the transports, because a message also has an envelope.
@@ -22,58 +14,66 @@ const maxJournalBytes = 4_000_000
 // limit: bytes | the result of a task | the task fails
 const maxResultBytes = 4_000_000
 
-export function measureJournalSize({ payload, responses, entries }: ClaimedTask): JournalSize {
-  const bytesByEntry = new Map(entries.map((entry) => [entryNameOf(entry), jsonByteLengthOf(entry)]))
-  const entriesTotalBytes = [...bytesByEntry.values()].reduce((sum, bytes) => sum + bytes, 0)
-  return {
-    totalBytes: entriesTotalBytes + jsonByteLengthOf(payload['journal'] ?? {}) + jsonByteLengthOf(responses),
-    bytesByEntry,
+/** How large a task's record is, in bytes of JSON. */
+export class JournalSize {
+  #totalBytes: number
+  /** By part and key. */
+  readonly #bytesByEntry: Map<string, number>
+
+  constructor({ payload, responses, entries }: ClaimedTask) {
+    this.#bytesByEntry = measureEntries(entries)
+    const entriesTotalBytes = [...this.#bytesByEntry.values()].reduce((sum, bytes) => sum + bytes, 0)
+    this.#totalBytes = entriesTotalBytes + jsonByteLengthOf(payload['journal'] ?? {}) + jsonByteLengthOf(responses)
+  }
+
+  /** Journal of the call, answers and entries together. */
+  get totalBytes(): number {
+    return this.#totalBytes
+  }
+
+  /**
+   * Adds entries, at most one for each part and key. If the journal would be too large, adds nothing and returns an
+   * error; then none of the entries may be written.
+   */
+  add(entries: readonly JournalEntry[]): WireError | undefined {
+    const newBytesByEntry = measureEntries(entries)
+    let totalBytes = this.#totalBytes
+    for (const [name, bytes] of newBytesByEntry) totalBytes += bytes - (this.#bytesByEntry.get(name) ?? 0)
+    // The journal may have been too large before, because of a long answer or a higher limit. Entries that do not add
+    // to its size are then accepted.
+    if (totalBytes > maxJournalBytes && totalBytes > this.#totalBytes) return journalLimitError(entries, totalBytes)
+    for (const [name, bytes] of newBytesByEntry) this.#bytesByEntry.set(name, bytes)
+    this.#totalBytes = totalBytes
+    return undefined
   }
 }
 
-/**
- * Adds entries, at most one for each part and key, to the size of a journal. If it would be too large, adds nothing and
- * returns an error; then none of the entries may be written.
- */
-export function addToJournalSize(journalSize: JournalSize, entries: readonly JournalEntry[]): WireError | undefined {
-  const newBytesByEntry = new Map(entries.map((entry) => [entryNameOf(entry), jsonByteLengthOf(entry)]))
-  let { totalBytes } = journalSize
-  for (const [name, bytes] of newBytesByEntry) totalBytes += bytes - (journalSize.bytesByEntry.get(name) ?? 0)
-  // The journal may have been too large before, because of a long answer or a higher limit. Entries that do not add to
-  // its size are then accepted.
-  if (totalBytes > maxJournalBytes && totalBytes > journalSize.totalBytes) return journalLimitError(entries, totalBytes)
-  for (const [name, bytes] of newBytesByEntry) journalSize.bytesByEntry.set(name, bytes)
-  journalSize.totalBytes = totalBytes
-  return undefined
+function measureEntries(entries: readonly JournalEntry[]): Map<string, number> {
+  return new Map(entries.map((entry) => [entryNameOf(entry), jsonByteLengthOf(entry)]))
 }
 
 /** For a call that wants to become a task. */
 export function checkJournalSize(journal: JsonObject): WireError | undefined {
-  const bytes = jsonByteLengthOf(journal)
-  if (bytes <= maxJournalBytes) return undefined
-  return tooLargeError(
-    `The journal of the call that becomes a task has ${bytes} bytes`,
-    maxJournalBytes,
-    smallerRecordAdvice,
-  )
+  return checkSize('The journal of the call that becomes a task has', journal, maxJournalBytes, smallerRecordAdvice)
 }
 
 export function checkRequestsSize(requests: JsonObject): WireError | undefined {
-  const bytes = jsonByteLengthOf(requests)
-  if (bytes <= maxJournalBytes) return undefined
-  return tooLargeError(
-    `The questions of the task have ${bytes} bytes`,
+  return checkSize(
+    'The questions of the task have',
+    requests,
     maxJournalBytes,
     'ask fewer or shorter questions at once',
   )
 }
 
 export function checkResultSize({ outcome }: Pick<TaskEnd, 'outcome'>): WireError | undefined {
-  const bytes = jsonByteLengthOf(outcome)
-  if (bytes <= maxResultBytes) return undefined
   const outcomeName = outcome.status === 'failed' ? 'error' : 'result'
-  const advice = 'return less, or links to the rest'
-  return tooLargeError(`The ${outcomeName} of the task has ${bytes} bytes`, maxResultBytes, advice)
+  return checkSize(`The ${outcomeName} of the task has`, outcome, maxResultBytes, 'return less, or links to the rest')
+}
+
+function checkSize(subject: string, value: object, maxBytes: number, advice: string): WireError | undefined {
+  const bytes = jsonByteLengthOf(value)
+  return bytes <= maxBytes ? undefined : tooLargeError(`${subject} ${bytes} bytes`, maxBytes, advice)
 }
 
 const smallerRecordAdvice = 'let a step return a reference to a large value, and store the value elsewhere'
