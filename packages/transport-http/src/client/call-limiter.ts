@@ -5,11 +5,11 @@
  */
 export const maxConcurrentCalls = 1000
 
-/** Begins a call at once, or when another has ended. Call the result to end it, even if it has not begun. */
-export type BeginCall = (start: () => void) => () => void
-
-/** Lets calls begin in the order of their arrival. */
-export function createCallLimiter(): BeginCall {
+/**
+ * Lets calls begin in the order of their arrival. The returned function begins a call at once, or when another has
+ * ended. Call its result to end the call, even if it has not begun.
+ */
+export function createCallLimiter(): (start: () => void) => () => void {
   let runningCount = 0
   // Bounded by the calls of the program.
   const waiting = new Set<() => void>()

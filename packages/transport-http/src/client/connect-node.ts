@@ -2,7 +2,7 @@ import { Agent, type buildConnector, Client, type Dispatcher, EnvHttpProxyAgent 
 import { isCancelled, onCancel, type OptionTable, resolveOptions } from '@x/core'
 import { createConnection, type HttpConnection } from './connect.ts'
 import { createPlatformClient, type HttpClient } from './http-client.ts'
-import { createIncomingBody, type IncomingBody } from './incoming-body.ts'
+import { IncomingBody } from './incoming-body.ts'
 import { connectOptionTable, type HttpConnectOptions } from './options.ts'
 import { createFetchSender, type IncomingResponse, type OutgoingRequest, type Sender } from './sender.ts'
 
@@ -135,8 +135,10 @@ function createDispatchHandler(
     onResponseStart: (_, status, headers) => {
       // Informational responses (1xx) precede the actual one.
       if (status < 200) return
-      body = createIncomingBody(stop)
-      resolve({ status, header: (name) => headerValueOf(name, headers[name]), read: body.read, stop })
+      const arrivingBody = new IncomingBody(stop)
+      body = arrivingBody
+      const read: IncomingResponse['read'] = (onChunk) => arrivingBody.read(onChunk)
+      resolve({ status, header: (name) => headerValueOf(name, headers[name]), read, stop })
     },
     onResponseData: (_, chunk) => body?.receiveChunk(chunk),
     onResponseEnd: () => body?.end(),

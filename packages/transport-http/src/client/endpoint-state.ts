@@ -34,7 +34,6 @@ export interface EndpointState {
   /** The user's headers, checked. `undefined` if a function of the user returns the headers of each request. */
   readonly fixedHeaders: readonly string[] | undefined
   readonly bounds: ParseBounds
-  readonly maxStreamBytes: number
   readonly closed: AbortSignal
   readonly states: ConnectionStateSource
   /** Checks each response. Undefined if the client also sends requests of earlier revisions. */
@@ -47,10 +46,10 @@ export function createEndpointState(
   options: ResolvedConnectOptions,
   connection: Pick<EndpointState, 'sender' | 'closed' | 'states' | 'checkReply'>,
 ): EndpointState {
-  const { headers, runtime: clock, maxMessageBytes, maxStreamBytes } = options
+  const { headers, runtime: clock, maxMessageBytes } = options
   const fixedHeaders = typeof headers === 'function' ? undefined : flattenUserHeaders(headers)
   const bounds = { ...defaultBounds, bytes: maxMessageBytes }
-  return { endpoint: toEndpointUrl(url), options, clock, fixedHeaders, bounds, maxStreamBytes, ...connection }
+  return { endpoint: toEndpointUrl(url), options, clock, fixedHeaders, bounds, ...connection }
 }
 
 export interface EndpointRequest {
@@ -64,26 +63,22 @@ export interface EndpointRequest {
   readonly mayAuthorize?: boolean | undefined
 }
 
-/** A response, and the values of request headers that no error may contain. */
-export interface EndpointResponse {
-  readonly incomingResponse: IncomingResponse
-  readonly secrets: readonly string[]
-}
-
 /**
  * Sends a request with the headers of the user and of the authorizer, again if it did not reach the server, and along
- * redirects. What the outcome says about the server is recorded.
+ * redirects. What the outcome says about the server is recorded. Resolves with the response, and with the values of
+ * request headers that no error may contain.
  */
 export async function sendToEndpoint(
   endpointState: EndpointState,
   request: EndpointRequest,
   cancellation: Cancellation,
-): Promise<EndpointResponse> {
+): Promise<{ readonly incomingResponse: IncomingResponse; readonly secrets: readonly string[] }> {
   const { states, endpoint } = endpointState
+  const secrets: string[] = []
   try {
-    const response = await sendWithCredentials(endpointState, request, cancellation)
-    reportStatus(states, response.incomingResponse.status, endpoint.origin)
-    return response
+    const incomingResponse = await sendWithCredentials(endpointState, request, cancellation, secrets)
+    reportStatus(states, incomingResponse.status, endpoint.origin)
+    return { incomingResponse, secrets }
   } catch (error) {
     if (!cancellation.isCancelled) reportStateOfFailure(states, error)
     throw error
@@ -94,12 +89,13 @@ async function sendWithCredentials(
   endpointState: EndpointState,
   request: EndpointRequest,
   cancellation: Cancellation,
-): Promise<EndpointResponse> {
+  secrets: string[],
+): Promise<IncomingResponse> {
   const { options, endpoint } = endpointState
   const { method, body, relatedRequest } = request
   const userHeaders = endpointState.fixedHeaders ?? (await resolveUserHeaders(options, relatedRequest))
   const headers = request.createHeaders(userHeaders)
-  const secrets = userHeaders.filter((_, index) => index % 2 === 1)
+  secrets.push(...userHeaders.filter((_, index) => index % 2 === 1))
   const sendWithHeaders = (authHeaders: readonly string[]): Promise<IncomingResponse> => {
     for (let index = 1; index < authHeaders.length; index += 2) secrets.push(authHeaders[index] ?? '')
     return sendOutgoing(
@@ -108,7 +104,7 @@ async function sendWithCredentials(
     )
   }
   const { auth } = options
-  if (auth === undefined) return { incomingResponse: await sendWithHeaders([]), secrets }
+  if (auth === undefined) return sendWithHeaders([])
   const target: HttpTarget = {
     url: new URL(endpoint),
     method,
@@ -117,11 +113,9 @@ async function sendWithCredentials(
   }
   const sendWithAuthHeaders = (authHeaders: HttpHeaders): Promise<IncomingResponse> =>
     sendWithHeaders(checkAuthHeaders(authHeaders, userHeaders))
-  const incomingResponse =
-    request.mayAuthorize === false
-      ? await sendWithAuthHeaders(await auth.headers(target))
-      : await sendAuthorizedRequest(auth, target, sendWithAuthHeaders)
-  return { incomingResponse, secrets }
+  return request.mayAuthorize === false
+    ? sendWithAuthHeaders(await auth.headers(target))
+    : sendAuthorizedRequest(auth, target, sendWithAuthHeaders)
 }
 
 async function sendOutgoing(endpointState: EndpointState, outgoingRequest: OutgoingRequest): Promise<IncomingResponse> {
@@ -154,13 +148,10 @@ async function followRedirects(
   endpointState: EndpointState,
   initialRequest: OutgoingRequest,
 ): Promise<IncomingResponse> {
-  const { options, sender, clock } = endpointState
-  const attempts = options.retry ? maxAttempts : 1
   let outgoingRequest = initialRequest
   for (let redirectCount = 0; ; redirectCount += 1) {
     const { url } = outgoingRequest
-    const attemptedRequest = outgoingRequest
-    const incomingResponse = await withRetry(() => sender.send(attemptedRequest), attempts, attemptedRequest, clock)
+    const incomingResponse = await sendWithRetry(endpointState, outgoingRequest)
     if (!isRedirect(incomingResponse.status)) return incomingResponse
     incomingResponse.stop()
     if (redirectCount >= maxRedirects) {
@@ -226,22 +217,20 @@ function isRedirect(status: number): boolean {
 }
 
 /**
- * Runs an operation again if an error proves that nothing was sent. A cancelled request is not sent again. Pauses
- * between the attempts are random and grow.
+ * Sends a request again if an error proves that nothing was sent. A cancelled request is not sent again. Pauses between
+ * the attempts are random and grow.
  */
-async function withRetry<T>(
-  operation: () => Promise<T>,
-  attempts: number,
-  { signal }: Pick<OutgoingRequest, 'signal'>,
-  clock: Clock,
-): Promise<T> {
+async function sendWithRetry(
+  { options, sender, clock }: EndpointState,
+  outgoingRequest: OutgoingRequest,
+): Promise<IncomingResponse> {
+  const attempts = options.retry ? maxAttempts : 1
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await operation()
+      return await sender.send(outgoingRequest)
     } catch (error) {
       if (attempt >= attempts || !isUnsent(error)) throw error
-      const retryDelayMs = computeBackoffMs(attempt - 1, retryPauses)
-      await sleep(retryDelayMs, { clock, signal })
+      await sleep(computeBackoffMs(attempt - 1, retryPauses), { clock, signal: outgoingRequest.signal })
     }
   }
 }

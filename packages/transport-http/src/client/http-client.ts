@@ -7,6 +7,7 @@ import {
   type ParseBounds,
   protocolVersion,
   type RpcNotification,
+  type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
 import { createEndpointState, type EndpointState, sendToEndpoint } from './endpoint-state.ts'
@@ -15,7 +16,7 @@ import { HttpError } from './http-error.ts'
 import { type HttpClientRequest, type HttpClientResponse, createClientResponse } from './http-response.ts'
 import type { ResolvedConnectOptions } from './options.ts'
 import { type BeginRequest, createRunningRequests } from './running-requests.ts'
-import { type RequestWithCall, sendExchange } from './send-exchange.ts'
+import { sendExchange } from './send-exchange.ts'
 import type { TimeoutWatch } from './timeout-watch.ts'
 
 /**
@@ -68,7 +69,7 @@ export function createPlatformClient(
   }
   const send: HttpClient['send'] = (request) => sendPlainRequest(endpointState, beginRequest, request)
   return {
-    exchange: (request, call) => runExchange(endpointState, beginRequest, { request, call }),
+    exchange: (request, call) => runExchange(endpointState, beginRequest, request, call),
     notify: (notification, call) => postNotification(send, notification, call),
     send,
     url: origin + pathname,
@@ -86,25 +87,16 @@ export function createPlatformClient(
 function runExchange(
   endpointState: EndpointState,
   beginRequest: BeginRequest,
-  requestWithCall: RequestWithCall,
+  request: RpcRequest,
+  call: Call,
 ): Promise<RpcResponse> {
-  const { call } = requestWithCall
   return new Promise((resolve, reject) => {
     if (isCancelled(call)) return reject(call.signal.reason)
     if (endpointState.closed.aborted) return reject(endpointState.closed.reason)
     const start = (timeoutWatch: TimeoutWatch, end: () => void): void => {
-      sendExchange(endpointState, requestWithCall, timeoutWatch).then(
-        (response) => {
-          end()
-          resolve(response)
-        },
-        (error: unknown) => {
-          end()
-          reject(error)
-        },
-      )
+      sendExchange(endpointState, { request, call }, timeoutWatch).finally(end).then(resolve, reject)
     }
-    const isCall = findMethodRow(requestWithCall.request.method)?.isStreaming !== true
+    const isCall = findMethodRow(request.method)?.isStreaming !== true
     beginRequest(call, { isCall, start, onStop: reject })
   })
 }
@@ -131,8 +123,8 @@ function sendPlainRequest(
       sendToEndpoint(endpointState, plainRequest, cancellation).then(
         ({ incomingResponse, secrets }) => {
           recordActivity()
-          const context = { endpointState, secrets, recordActivity, onEnd: end, getStopReason }
-          resolve(createClientResponse(incomingResponse, context))
+          const context = { secrets, recordActivity, onEnd: end, getStopReason }
+          resolve(createClientResponse(incomingResponse, endpointState, context))
         },
         (error: unknown) => {
           end()

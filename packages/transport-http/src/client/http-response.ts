@@ -6,7 +6,7 @@ import type { HttpHeaders, HttpResponseHead } from './options.ts'
 import { reportStateOfFailure } from './report-state.ts'
 import { mediaTypeOf, rejectCompressedBody } from './read-reply.ts'
 import { readText } from './read-text.ts'
-import { createStatusError } from './error-status.ts'
+import { createStatusError, type StatusContext } from './error-status.ts'
 import type { HttpMethod, IncomingResponse } from './sender.ts'
 
 /** One HTTP request to the endpoint, other than an exchange of this revision. */
@@ -45,28 +45,31 @@ export interface HttpClientResponse extends HttpResponseHead {
   stop(): void
 }
 
-interface ResponseContext {
-  readonly endpointState: EndpointState
-  readonly secrets: readonly string[]
-  readonly recordActivity: () => void
-  readonly onEnd: () => void
-  readonly getStopReason: () => { readonly reason: unknown } | undefined
-}
-
 /** A request's time limit also applies to the body of its response. */
-export function createClientResponse(incomingResponse: IncomingResponse, context: ResponseContext): HttpClientResponse {
-  const { endpointState, secrets, recordActivity, onEnd, getStopReason } = context
-  const { origin } = endpointState.endpoint
+export function createClientResponse(
+  incomingResponse: IncomingResponse,
+  { sender, states, endpoint, bounds }: EndpointState,
+  {
+    secrets,
+    recordActivity,
+    onEnd,
+    getStopReason,
+  }: Pick<StatusContext, 'secrets' | 'recordActivity'> & {
+    readonly onEnd: () => void
+    readonly getStopReason: () => { readonly reason: unknown } | undefined
+  },
+): HttpClientResponse {
+  const { origin } = endpoint
   const mediaType = mediaTypeOf(incomingResponse.header('content-type'))
   const withReadErrors = async <T>(read: () => Promise<T>): Promise<T> => {
     try {
-      if (!endpointState.sender.isContentDecoded) rejectCompressedBody(incomingResponse, origin)
+      if (!sender.isContentDecoded) rejectCompressedBody(incomingResponse, origin)
       return await read()
     } catch (error) {
       const stopState = getStopReason()
       if (stopState !== undefined) throw stopState.reason
       const httpError = toHttpError(error, origin)
-      reportStateOfFailure(endpointState.states, httpError)
+      reportStateOfFailure(states, httpError)
       throw httpError
     } finally {
       onEnd()
@@ -76,11 +79,10 @@ export function createClientResponse(incomingResponse: IncomingResponse, context
     status: incomingResponse.status,
     header: (name) => incomingResponse.header(name),
     type: mediaType,
-    text: () =>
-      withReadErrors(() => readText(incomingResponse, endpointState.bounds.bytes, { origin, recordActivity })),
+    text: () => withReadErrors(() => readText(incomingResponse, bounds.bytes, { origin, recordActivity })),
     readEvents: (listener) =>
       withReadErrors(async () => {
-        const decodeChunk = createEventDecoder({ origin, bounds: endpointState.bounds, ...listener })
+        const decodeChunk = createEventDecoder({ origin, bounds, ...listener })
         await incomingResponse.read((chunk) => {
           recordActivity()
           decodeChunk(chunk)
@@ -88,12 +90,7 @@ export function createClientResponse(incomingResponse: IncomingResponse, context
       }),
     readError: async () => {
       try {
-        return await createStatusError(incomingResponse, mediaType, {
-          origin,
-          secrets,
-          recordActivity,
-          bounds: endpointState.bounds,
-        })
+        return await createStatusError(incomingResponse, mediaType, { origin, secrets, recordActivity, bounds })
       } finally {
         onEnd()
       }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { createIncomingBody } from './incoming-body.ts'
+import { IncomingBody } from './incoming-body.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 /** Creates a body and its reader, and counts the chunks and stops. */
 function reading() {
   const seen = { text: '', stops: 0 }
-  const body = createIncomingBody(() => {
+  const body = new IncomingBody(() => {
     seen.stops += 1
   })
   const take = (chunk: Uint8Array): void => {
@@ -59,7 +59,7 @@ test.each([
   'a reader that throws at a chunk %s stops the body, and its error is what the reading ends with',
   async (_title, early) => {
     let stops = 0
-    const body = createIncomingBody(() => {
+    const body = new IncomingBody(() => {
       stops += 1
       body.fail(new Error('stopped'))
     })

@@ -1,4 +1,4 @@
-import { HttpError, isHttpError } from './http-error.ts'
+import { HttpError, type HttpErrorDetails, isHttpError } from './http-error.ts'
 
 // Errors before a connection exists: no byte of the request was sent.
 const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'])
@@ -39,9 +39,8 @@ export function toHttpError(error: unknown, origin: string): HttpError | TypeErr
   if (code === 'UND_ERR_INVALID_ARG')
     return new TypeError('The option dispatcher is of undici 6 or earlier: give one of undici 7 or later', details)
   if (untrustedCodePattern.test(code))
-    return new HttpError('certificate', `${tlsProblemOf(code)}${codeSuffix}${plainAdviceFor(code)}`, details)
-  if (isUnsent(error))
-    return new HttpError(unsentCodeOf(code), `no connection${codeSuffix}${connectAdviceFor(code)}`, details)
+    return new HttpError('certificate', describeTlsProblem(code, codeSuffix), details)
+  if (isUnsent(error)) return createUnsentError(code, `no connection${codeSuffix}`, details)
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return new HttpError('timeout', 'no connection in time', { ...details, mayHaveRun: false })
   if (malformedResponseCodes.has(code) || code.startsWith('HPE_'))
@@ -49,20 +48,15 @@ export function toHttpError(error: unknown, origin: string): HttpError | TypeErr
   return new HttpError('closed', `the connection ended before the answer${codeSuffix}`, details)
 }
 
-function tlsProblemOf(code: string): string {
-  return code.startsWith('ERR_SSL_') ? 'no TLS connection' : 'its certificate is not trusted'
+function createUnsentError(code: string, problem: string, details: HttpErrorDetails): HttpError {
+  if (code !== 'ECONNREFUSED') return new HttpError('connect', problem, details)
+  return new HttpError('refused', `${problem}: nothing listens at this address; is the server running?`, details)
 }
 
-function plainAdviceFor(code: string): string {
-  return plainCodes.has(code) ? ': if the server speaks plain HTTP, its URL begins with http://' : ''
-}
-
-function unsentCodeOf(code: string): 'refused' | 'connect' {
-  return code === 'ECONNREFUSED' ? 'refused' : 'connect'
-}
-
-function connectAdviceFor(code: unknown): string {
-  return code === 'ECONNREFUSED' ? ': nothing listens at this address; is the server running?' : ''
+function describeTlsProblem(code: string, codeSuffix: string): string {
+  const problem = code.startsWith('ERR_SSL_') ? 'no TLS connection' : 'its certificate is not trusted'
+  const advice = plainCodes.has(code) ? ': if the server speaks plain HTTP, its URL begins with http://' : ''
+  return `${problem}${codeSuffix}${advice}`
 }
 
 // `fetch` throws a `TypeError` without details; its cause is the platform's error.

@@ -81,13 +81,8 @@ function readEventReply(incomingResponse: IncomingResponse, context: ReplyContex
         if (drainState.bytes > maxDrainBytes) incomingResponse.stop()
       }
     }
-    const onStreamEnd = (): void => {
-      if (drainState) clock.clearTimeout(drainState.timer)
-      reject(new HttpError('closed', 'the stream ended without the response', { origin }))
-    }
-    incomingResponse.read(takeChunk).then(onStreamEnd, (error: unknown) => {
-      if (drainState) clock.clearTimeout(drainState.timer)
-      reject(error)
-    })
+    const endDrain = (): void => drainState && clock.clearTimeout(drainState.timer)
+    const rejectEnded = (): void => reject(new HttpError('closed', 'the stream ended without the response', { origin }))
+    incomingResponse.read(takeChunk).finally(endDrain).then(rejectEnded, reject)
   })
 }

@@ -4,10 +4,6 @@ import { createCallLimiter } from './call-limiter.ts'
 import type { EndpointState } from './endpoint-state.ts'
 import { startTimeoutWatch, type TimeoutWatch } from './timeout-watch.ts'
 
-interface RunningRequest extends IndexedEntry {
-  readonly timeoutWatch: TimeoutWatch
-}
-
 /**
  * Starts the time limit of a request, and then the request itself, which may have to wait for other calls. `start`
  * receives a function that it must call when the request has ended.
@@ -28,7 +24,7 @@ export function createRunningRequests({ clock, endpoint }: Pick<EndpointState, '
   /** Stops all requests, when the connection is closed. */
   stopAll(reason: unknown): void
 } {
-  const runningRequests: RunningRequest[] = []
+  const runningRequests: (IndexedEntry & { readonly timeoutWatch: TimeoutWatch })[] = []
   const beginCall = createCallLimiter()
   const beginRequest: BeginRequest = (call, { isCall, start, onStop }) => {
     let endCall = (): void => {}
@@ -36,8 +32,8 @@ export function createRunningRequests({ clock, endpoint }: Pick<EndpointState, '
       endCall()
       onStop(reason)
     }
-    const timeoutWatch = startTimeoutWatch({ call, clock, origin: endpoint.origin, onStop: stop })
-    const entry: RunningRequest = { timeoutWatch, index: -1 }
+    const timeoutWatch = startTimeoutWatch(call, { clock, origin: endpoint.origin }, stop)
+    const entry = { timeoutWatch, index: -1 }
     addToList(runningRequests, entry)
     const end = (): void => {
       endCall()

@@ -4,13 +4,11 @@ import type { IncomingResponse } from './sender.ts'
 const maxSends = 4
 const maxBufferedBodyBytes = 65_536
 
-export type SendWithHeaders = (headers: HttpHeaders) => Promise<IncomingResponse>
-
 /** Sends a request again as long as its authorizer returns `'retry'`, four times at most. */
 export async function sendAuthorizedRequest(
   auth: HttpAuthorizer,
   target: HttpTarget,
-  send: SendWithHeaders,
+  send: (headers: HttpHeaders) => Promise<IncomingResponse>,
 ): Promise<IncomingResponse> {
   for (let sendCount = 1; ; sendCount += 1) {
     const incomingResponse = await bufferErrorBody(await send(await auth.headers(target)))

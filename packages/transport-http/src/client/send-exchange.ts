@@ -7,26 +7,17 @@ import { readReply } from './read-reply.ts'
 import { reportStateOfFailure } from './report-state.ts'
 import type { TimeoutWatch } from './timeout-watch.ts'
 
-export interface RequestWithCall {
-  readonly request: RpcRequest
-  readonly call: Call
-}
-
 /** Sends a request of this revision as one POST, and reads its response. */
 export async function sendExchange(
   endpointState: EndpointState,
-  { request, call }: RequestWithCall,
+  { request, call }: { readonly request: RpcRequest; readonly call: Call },
   timeoutWatch: TimeoutWatch,
 ): Promise<RpcResponse> {
-  const { clock, bounds, maxStreamBytes } = endpointState
+  const { clock, bounds, options } = endpointState
   const createHeaders = (userHeaders: readonly string[]): readonly string[] =>
     createRequestHeaders(request, call, userHeaders)
-  const endpointRequest = {
-    method: 'POST',
-    body: encodeMessage(request),
-    relatedRequest: request,
-    createHeaders,
-  } as const
+  const body = encodeMessage(request)
+  const endpointRequest = { method: 'POST', body, relatedRequest: request, createHeaders } as const
   const { incomingResponse, secrets } = await sendToEndpoint(endpointState, endpointRequest, timeoutWatch.cancellation)
   const { origin } = endpointState.endpoint
   const { isContentDecoded } = endpointState.sender
@@ -37,7 +28,7 @@ export async function sendExchange(
       call,
       origin,
       bounds,
-      maxStreamBytes,
+      maxStreamBytes: options.maxStreamBytes,
       clock,
       isContentDecoded,
       secrets,

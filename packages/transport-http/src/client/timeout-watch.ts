@@ -18,19 +18,15 @@ export interface TimeoutWatch {
   end(): void
 }
 
-export interface TimeoutWatchOptions {
-  readonly call: Cancellable
-  readonly clock: Clock
-  readonly origin: string
-  /** Called at once when the request is stopped, even if the platform aborts the request later. */
-  readonly onStop: (reason: unknown) => void
-}
-
 /**
  * Starts one request's time limit. Its one timer checks the time of the last arrival when it fires, so an arriving
- * chunk sets no timer.
+ * chunk sets no timer. `onStop` is called at once when the request is stopped, even if the platform aborts it later.
  */
-export function startTimeoutWatch({ call, clock, origin, onStop }: TimeoutWatchOptions): TimeoutWatch {
+export function startTimeoutWatch(
+  call: Cancellable,
+  { clock, origin }: { readonly clock: Clock; readonly origin: string },
+  onStop: (reason: unknown) => void,
+): TimeoutWatch {
   const cancellation = new Cancellation()
   let lastActivityAt = clock.monotonicNow()
   let stopTimer = (): void => {}

@@ -44,7 +44,13 @@ export function lambdaHandler(server: Server, options: LambdaOptions = {}): Lamb
  * export const handler = lambdaStream(server, { allowedHosts: ['mcp.example.com'] })
  */
 export function lambdaStream(server: Server, options: LambdaOptions = {}): LambdaStreamHandler {
-  const runtime = (globalThis as { readonly awslambda?: LambdaRuntime }).awslambda
+  // Global of Lambda's Node runtime (https://docs.aws.amazon.com/lambda/latest/dg/response-streaming.html).
+  const { awslambda: runtime } = globalThis as {
+    readonly awslambda?: {
+      streamifyResponse(handler: LambdaStreamHandler): LambdaStreamHandler
+      readonly HttpResponseStream: { from(stream: unknown, head: Omit<LambdaResult, 'body'>): BodyStream }
+    }
+  }
   if (runtime === undefined)
     throw new Error('`awslambda` is missing: lambdaStream runs on the Node runtime of Lambda only')
   const handle = createEventHandler(server, options)
@@ -54,16 +60,6 @@ export function lambdaStream(server: Server, options: LambdaOptions = {}): Lambd
       return sendBody(body, runtime.HttpResponseStream.from(stream, head))
     }),
   )
-}
-
-/** Global of Lambda's Node runtime (https://docs.aws.amazon.com/lambda/latest/dg/response-streaming.html). */
-interface LambdaRuntime {
-  streamifyResponse(
-    handler: (event: LambdaEvent, stream: unknown, context: LambdaContext) => Promise<void>,
-  ): LambdaStreamHandler
-  readonly HttpResponseStream: {
-    from(stream: unknown, head: { readonly statusCode: number; readonly headers: Record<string, string> }): BodyStream
-  }
 }
 
 interface BodyStream {

@@ -1,7 +1,9 @@
 import { expect, test, vi } from 'vitest'
 import { addToList, removeFromList } from '../indexed-list.ts'
 import { createManualClock } from '../testing/manual-clock.ts'
-import { createTimerWheel, type WheelEntry } from './node-handler.ts'
+import { createTimerWheel } from './node-handler.ts'
+
+type WheelEntry = Parameters<typeof createTimerWheel>[0][number]
 
 /** Makes waits, and a way to begin one. */
 function waits(due: (waiting: WheelEntry) => void = () => {}) {

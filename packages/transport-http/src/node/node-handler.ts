@@ -21,7 +21,6 @@ import {
   type ResolvedHandlerOptions,
 } from '../server/handler-settings.ts'
 import { type NodeRequest, nodeResponseWriter, type NodeTarget } from './response-writer.ts'
-import type { IndexedEntry } from '../indexed-list.ts'
 
 /** Handles a request of node:http, as frameworks such as Express, Connect and Fastify (`request.raw`) pass it. */
 export type NodeHandler = (request: NodeRequest, response: ServerResponse) => void
@@ -53,8 +52,7 @@ export function createNodeContext(
 ): NodeContext {
   const runningCalls: RunningCall<NodeTarget>[] = []
   checkExposure(server, options)
-  const adapter = server.adapters.http
-  const { clientAddress = addressOf } = options
+  const { clientAddress = ({ source }) => source.socket.remoteAddress } = options
   const settings = compileSettings({ ...options, clientAddress }, server, scheduleUnref, internals)
   // Not with the timers of a test, which must control every wait.
   const usesTimerWheel = internals.schedule === undefined
@@ -67,7 +65,6 @@ export function createNodeContext(
     httpAdapter: nodeHttpAdapter,
     activeCalls: runningCalls,
     scheduleOnWheel,
-    adapter,
     adapterRequests: [],
   }
   return context
@@ -94,10 +91,6 @@ function scheduleUnref(run: () => void, ms: number): () => void {
 export function createHandler(context: NodeContext): NodeHandler {
   return (request, response) =>
     void serveRequest({ request, response, pendingText: '', takeUnreadBytes: undefined }, context)
-}
-
-function addressOf({ source }: RequestView<IncomingMessage>): string | undefined {
-  return source.socket.remoteAddress
 }
 
 export function createNodeRequestView(request: IncomingMessage): RequestView<IncomingMessage> {
@@ -143,18 +136,12 @@ function headerValuesOf(rawHeaders: readonly string[], name: string): readonly s
   return values
 }
 
-/** May wait on a timer wheel. */
-export interface WheelEntry extends IndexedEntry {
-  /** Tick at which the wait ends. 0 if the entry does not wait. */
-  dueTick: number
-}
-
 /**
  * Makes one timer serve all waits of a list's entries. It suits many long waits of which most are cancelled: a wait
  * needs no memory, and removing an entry from the list cancels its wait. `onDue` is called when a wait ends, up to two
  * ticks late.
  */
-export function createTimerWheel<T extends WheelEntry>(
+export function createTimerWheel<T extends Pick<RunningCall, 'index' | 'dueTick'>>(
   entries: readonly T[],
   schedule: Schedule,
   onDue: (entry: T) => void,

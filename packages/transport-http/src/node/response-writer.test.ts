@@ -3,11 +3,11 @@ import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import { waitForAbort, pendingCalls, testServer } from '../testing/exchanges.ts'
 import { connectRaw, requestOf } from '../testing/raw.ts'
-import { createOpenResponses, maxPipelinedRequests } from './response-writer.ts'
+import { maxPipelinedRequests, OpenResponses } from './response-writer.ts'
 import { serveHttp } from './serve-http.ts'
 
 test('a finished answer that its client does not read is not held for ever', async () => {
-  const open = createOpenResponses(50)
+  const open = new OpenResponses(50)
   let ended = (): void => {}
   const end = new Promise<void>((resolve) => {
     ended = resolve

@@ -140,16 +140,6 @@ export interface OpenResponse extends IndexedEntry {
   readonly response: ServerResponse
 }
 
-interface OpenResponses {
-  readonly entries: OpenResponse[]
-  /**
-   * Adds a response, which is removed when its last byte is sent or its connection closes. False if the connection has
-   * too many open responses.
-   */
-  add(response: ServerResponse): boolean
-  stop(): void
-}
-
 /** Milliseconds for which a client may read nothing of a finished answer. A slow network pauses for seconds only. */
 // limit: writeTimeoutMs | ms | a finished answer that its client does not read | the connection is closed
 const defaultWriteTimeoutMs = 60_000
@@ -160,28 +150,38 @@ export const maxPipelinedRequests = 16
 
 const maxSweepIntervalMs = 10_000
 
-/** `writeTimeoutMs` is how many milliseconds a client may read nothing of a finished answer. */
-export function createOpenResponses(writeTimeoutMs = defaultWriteTimeoutMs): OpenResponses {
-  const entries: OpenResponse[] = []
-  const endFunctionsBySocket = new WeakMap<Socket, Set<() => void>>()
-  const sweepIntervalMs = Math.min(writeTimeoutMs, maxSweepIntervalMs)
-  const timer = setInterval(() => sweepResponses(entries, writeTimeoutMs), sweepIntervalMs).unref()
-  return {
-    entries,
-    add: (response) => {
-      const entry: OpenResponse = { response, index: -1 }
-      // From the request, because a response has no socket while it waits for earlier ones on its connection.
-      const { socket } = response.req
-      const endFunctions = endFunctionsBySocket.get(socket) ?? watchSocket(socket, endFunctionsBySocket)
-      const end = (): void => {
-        if (endFunctions.delete(end)) removeFromList(entries, entry)
-      }
-      endFunctions.add(end)
-      addToList(entries, entry)
-      response.on('close', end)
-      return endFunctions.size <= maxPipelinedRequests
-    },
-    stop: () => clearInterval(timer),
+/** Responses whose last byte was not sent yet. */
+export class OpenResponses {
+  readonly entries: OpenResponse[] = []
+  readonly #endFunctionsBySocket = new WeakMap<Socket, Set<() => void>>()
+  readonly #timer: NodeJS.Timeout
+
+  /** `writeTimeoutMs` is how many milliseconds a client may read nothing of a finished answer. */
+  constructor(writeTimeoutMs = defaultWriteTimeoutMs) {
+    const sweepIntervalMs = Math.min(writeTimeoutMs, maxSweepIntervalMs)
+    this.#timer = setInterval(() => sweepResponses(this.entries, writeTimeoutMs), sweepIntervalMs).unref()
+  }
+
+  /**
+   * Adds a response, which is removed when its last byte is sent or its connection closes. False if the connection has
+   * too many open responses.
+   */
+  add(response: ServerResponse): boolean {
+    const entry: OpenResponse = { response, index: -1 }
+    // From the request, because a response has no socket while it waits for earlier ones on its connection.
+    const { socket } = response.req
+    const endFunctions = this.#endFunctionsBySocket.get(socket) ?? watchSocket(socket, this.#endFunctionsBySocket)
+    const end = (): void => {
+      if (endFunctions.delete(end)) removeFromList(this.entries, entry)
+    }
+    endFunctions.add(end)
+    addToList(this.entries, entry)
+    response.on('close', end)
+    return endFunctions.size <= maxPipelinedRequests
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
   }
 }
 

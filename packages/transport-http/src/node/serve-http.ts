@@ -6,7 +6,7 @@ import { watchDescriptors } from './descriptor-watch.ts'
 import { createHealthCheck } from './health.ts'
 import { createHandler, createNodeContext, createNodeRequestView, type NodeContext } from './node-handler.ts'
 import { rejectOtherPath, rejectPipelinedRequest, rejectRequestLine, rejectWhileStopping } from './rejections.ts'
-import { createOpenResponses, sendAnswer } from './response-writer.ts'
+import { OpenResponses, sendAnswer } from './response-writer.ts'
 import { resolveServeOptions, type ServeHttpOptions } from './serve-options.ts'
 import { createStopFunction, type StopOptions, type StopState } from './stop.ts'
 import { createErrorAnswer, internalErrorResponse } from '../server/reply.ts'
@@ -62,7 +62,7 @@ export async function startHttpServer(
   checkBindAddress(host, mcpServer, handlerOptions)
   const allowedHosts = handlerOptions.allowedHosts ?? loopbackHostsOf(host)
   const context = createNodeContext(mcpServer, { ...handlerOptions, allowedHosts }, internals)
-  const openResponses = createOpenResponses()
+  const openResponses = new OpenResponses()
   const stopState: StopState = { phase: 'open' }
 
   const handleRequest = createHandler(context)
@@ -86,12 +86,12 @@ export async function startHttpServer(
     if (!hasPath(path, request.url) && answerHealthCheck(request, response)) return
     if (onRequest === undefined) return serveUnclaimed(request, response, hasPipelineRoom)
     const serve = (): void => serveUnclaimed(request, response, hasPipelineRoom)
-    void runOnRequest({ onRequest, request, response, context }, serve)
+    void runOnRequest(onRequest, request, response, { serve, settings: context.settings })
   })
   const boundPort = await listenOnAddress(server, host, port)
   const { schedule = setPlatformTimer } = internals
   const { activeCalls, adapterRequests } = context
-  server.once('close', openResponses.stop)
+  server.once('close', () => openResponses.stop())
   // A misspelt issuer is in the log from the start, and not only once somebody asks whether the server is ready.
   context.settings.authReady?.().catch(() => {})
   watchDescriptors(server, mcpServer.log)
@@ -148,22 +148,17 @@ function createListenError(error: Error, host: string, port: number): Error {
   return new Error(`${hostAndPort} cannot be bound: ${error.message}`, { cause: error })
 }
 
-interface HookedRequest {
-  readonly onRequest: (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly context: NodeContext
-}
-
 /** Serves a request unless the author's hook answers it. A hook that throws or rejects fails this request alone. */
 async function runOnRequest(
-  { onRequest, request, response, context }: HookedRequest,
-  serve: () => void,
+  onRequest: NonNullable<ServeHttpOptions['onRequest']>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { serve, settings }: { readonly serve: () => void; readonly settings: NodeContext['settings'] },
 ): Promise<void> {
   try {
     if (!(await onRequest(request, response))) serve()
   } catch (error) {
-    context.settings.onError(error, createNodeRequestView(request))
+    settings.onError(error, createNodeRequestView(request))
     // A hook's half answer cannot be taken back.
     if (response.headersSent && !response.writableEnded) response.destroy()
     else sendAnswer(response, createErrorAnswer(internalErrorResponse, []))

@@ -12,7 +12,6 @@ export interface AdapterRequest extends IndexedEntry {
 
 /** What an adapter's requests use of a handler's context. */
 export interface AdapterContext<Source, Target> {
-  readonly adapter: HttpProtocolAdapter | undefined
   readonly adapterRequests: AdapterRequest[]
   readonly server: Server
   readonly settings: HandlerSettings<Source>

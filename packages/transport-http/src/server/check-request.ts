@@ -32,12 +32,6 @@ type RequestCheckResult =
   | { readonly answer: HttpAnswer; readonly refusal?: Refusal | undefined }
   | { readonly headers: readonly string[] }
 
-interface ForeignRejection extends HttpErrorResponse {
-  readonly refusal: Refusal
-}
-
-const acceptedResult: RequestCheckResult = { headers: [] }
-
 /**
  * Checks the host, origin, method and media types of a request before its body is read. Besides POST, the methods in
  * `adapterMethods` are allowed.
@@ -54,14 +48,9 @@ export function checkRequest<Source>(
     return { answer: createErrorAnswer(foreignRejection, []), refusal: foreignRejection.refusal }
   const origin = view.header('origin')
   const { cors } = settings
-  if (cors === undefined || origin === undefined) {
-    const rejection = rejectUnsupportedMethodOrType(view, settings, adapterMethods)
-    return rejection === undefined
-      ? acceptedResult
-      : { answer: createErrorAnswer(rejection, []), refusal: refusalOf(rejection) }
-  }
-  if (view.method === 'OPTIONS') return { answer: answerPreflight(cors, origin, view) }
-  const headers = createCorsHeaders(cors, origin)
+  const isForPage = cors !== undefined && origin !== undefined
+  if (isForPage && view.method === 'OPTIONS') return { answer: answerPreflight(cors, origin, view) }
+  const headers = isForPage ? createCorsHeaders(cors, origin) : []
   const rejection = rejectUnsupportedMethodOrType(view, settings, adapterMethods)
   return rejection === undefined
     ? { headers }
@@ -77,9 +66,9 @@ function refusalOf({ status }: HttpErrorResponse): Refusal {
 function rejectForeignRequest<Source>(
   view: RequestView<Source>,
   settings: HandlerSettings<Source>,
-): ForeignRejection | undefined {
+): (HttpErrorResponse & { readonly refusal: Refusal }) | undefined {
   let refusal: Refusal = 'host'
-  const createRejection = (status: number, message: string, reason: string): ForeignRejection => {
+  const createRejection = (status: number, message: string, reason: string) => {
     settings.reportRejection(`A request was rejected with status ${status}: ${reason}`, view)
     return { status, message, refusal }
   }

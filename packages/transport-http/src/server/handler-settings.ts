@@ -119,14 +119,14 @@ export const handlerOptionTable = {
 
 export type ResolvedHandlerOptions<Source> = ResolvedOptions<HandlerOptions<Source>, typeof handlerOptionTable>
 
-export interface HandlerSettings<Source> extends Pick<ResolvedHandlerOptions<Source>, 'timeoutMs' | 'keepAliveMs'> {
+export interface HandlerSettings<Source>
+  extends Pick<ResolvedHandlerOptions<Source>, 'timeoutMs' | 'keepAliveMs' | 'clientAddress'> {
   readonly hosts: HostRule
   readonly origins: OriginRule
   readonly cors: CorsRule | undefined
   readonly bounds: ParseBounds
   readonly maxQueuedBytes: number
   readonly authenticate: HttpAuth<Source>['authenticate'] | undefined
-  readonly clientAddress: HandlerOptions<Source>['clientAddress']
   readonly documents: CompiledDocuments | undefined
   /** Accepted protocol revisions, newest first. */
   readonly supportedVersions: readonly string[]
@@ -209,7 +209,7 @@ function reportFirstFailure<Source>(authReady: HttpAuth<Source>['ready'], log: L
 
 /** For the log. The query is left out, because it may contain secrets. */
 function describeRequest({ method, url }: RequestView): LogContext {
-  return { method: 'http', name: `${method} ${withoutQuery(url)}` }
+  return { method: 'http', name: `${method} ${url.split('?', 1)[0] ?? ''}` }
 }
 
 /** What the headers say about a call. Those of older revisions say nothing. */
@@ -217,10 +217,6 @@ function describeCall(view: RequestView): LogContext {
   const request = describeRequest(view)
   const [method, name] = [view.header('mcp-method'), view.header('mcp-name')]
   return method === undefined ? request : { method, name: name ?? request.name }
-}
-
-function withoutQuery(url: string): string {
-  return url.split('?', 1)[0] ?? ''
 }
 
 /** Uses the platform's timers. Call the returned function to cancel. */

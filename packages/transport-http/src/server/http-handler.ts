@@ -5,7 +5,7 @@ import type { HttpAuth } from './auth.ts'
 import { compileDocuments, findDocumentAnswer } from './documents.ts'
 import type { HttpAdapter, RequestView } from './http-adapter.ts'
 import { readBody } from './read-body.ts'
-import { webResponseWriter, createWebResponse, type WebTarget, createWebTarget } from './web-response-writer.ts'
+import { webResponseWriter, createWebResponse, WebTarget } from './web-response-writer.ts'
 import { serveRequest } from './serve-request.ts'
 import {
   checkExposure,
@@ -59,20 +59,18 @@ export function createFetchHandler(
   checkServer(server, 'httpHandler')
   const resolved = resolveOptions(options, webOptionTable, 'httpHandler')
   checkExposure(server, resolved)
-  const adapter = server.adapters.http
   const settings = compileSettings(resolved, server, setPlatformTimer, internals)
   const context: HandlerContext<Request, WebTarget> = {
     server,
     settings,
     httpAdapter: webHttpAdapter,
     activeCalls: [],
-    adapter,
     adapterRequests: [],
     scheduleOnWheel: undefined,
   }
   return (request, env, execution) => {
     const platform = env === undefined && execution === undefined ? undefined : createPlatform(env, execution)
-    return new Promise((resolve) => void serveRequest(createWebTarget(request, platform, resolve), context))
+    return new Promise((resolve) => void serveRequest(new WebTarget(request, platform, resolve), context))
   }
 }
 

@@ -57,9 +57,6 @@ function isSameHost(origin: string, host: HostName): boolean {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return false
   if (isThisMachine(url.hostname) && isThisMachine(host.name)) return true
   if (url.hostname !== host.name) return false
-  return url.port === (host.port ?? '') || (url.port === '' && host.port === defaultPortOf(url.protocol))
-}
-
-function defaultPortOf(protocol: string): string {
-  return protocol === 'https:' ? '443' : '80'
+  if (url.port === (host.port ?? '')) return true
+  return url.port === '' && host.port === (url.protocol === 'https:' ? '443' : '80')
 }

@@ -18,10 +18,9 @@ import {
   createAuthenticationContext,
   createClientContext,
   createUnreadCounter,
-  type RequestCaller,
 } from './call-context.ts'
 import { checkHeadersMatchBody, checkRequest, methodNotAllowedResponse } from './check-request.ts'
-import type { BodyBounds, HttpErrorResponse, RequestView } from './http-adapter.ts'
+import type { RequestView } from './http-adapter.ts'
 import { createErrorAnswer, isHttpErrorResponse, statusOf } from './reply.ts'
 import { type HandlerContext, runHttpCall } from './run-call.ts'
 
@@ -33,11 +32,12 @@ export async function serveRequest<Source, Target>(
   target: Target,
   context: HandlerContext<Source, Target>,
 ): Promise<void> {
-  const { settings, httpAdapter, adapter } = context
+  const { server, settings, httpAdapter } = context
   const view = httpAdapter.createRequestView(target)
   const answerState: AnswerState = { headers: [], id: undefined }
   try {
-    const matchedAdapter = findMatchingAdapter(adapter, view)
+    const adapter = server.adapters.http
+    const matchedAdapter = adapter?.matches(view) === true ? adapter : undefined
     const requestCheckResult = checkRequest(view, settings, matchedAdapter?.methods)
     if ('answer' in requestCheckResult) {
       const { answer, refusal } = requestCheckResult
@@ -53,7 +53,7 @@ export async function serveRequest<Source, Target>(
       emitHttpRefusal(context, 'authentication', principal.status)
       return httpAdapter.send(target, createErrorAnswer(principal, headers))
     }
-    await serveBody({ target, headers, caller: { principal, view, settings }, matchedAdapter }, answerState, context)
+    await serveBody({ target, view, principal, headers }, matchedAdapter, answerState, context)
   } catch (error) {
     failRequest(error, answerState, context, { target, view })
   }
@@ -67,42 +67,31 @@ function emitHttpRefusal(
   server.emit?.({ type: 'request_refused', transport: 'http', status, reason })
 }
 
-function findMatchingAdapter(
-  adapter: HttpProtocolAdapter | undefined,
-  view: RequestView,
-): HttpProtocolAdapter | undefined {
-  return adapter?.matches(view) === true ? adapter : undefined
-}
-
 interface AnswerState {
   headers: readonly string[]
   id: RequestId | undefined
 }
 
-interface CheckedRequest<Source, Target> {
-  readonly target: Target
-  readonly headers: readonly string[]
-  readonly caller: RequestCaller<Source>
-  readonly matchedAdapter: HttpProtocolAdapter | undefined
-}
-
 async function serveBody<Source, Target>(
-  { target, headers, caller, matchedAdapter }: CheckedRequest<Source, Target>,
+  request: Omit<AcceptedRequest<Source, Target>, 'bodyText'>,
+  matchedAdapter: HttpProtocolAdapter | undefined,
   answerState: AnswerState,
   context: HandlerContext<Source, Target>,
 ): Promise<void> {
-  const { httpAdapter, server } = context
-  const { principal, view, settings } = caller
+  const { httpAdapter, server, settings } = context
+  const { target, view, principal, headers } = request
+  const caller = { principal, view, settings }
   const maxBytes = settings.bounds.bytes
   httpAdapter.countUnread?.(target, createUnreadCounter(server.ledger, caller))
   const arrivingBody = createArrivingBody(server.ledger, caller, maxBytes)
   try {
-    const bodyText = await readRequestText(view, target, { httpAdapter, bounds: { maxBytes, arrivingBody } })
+    // An HTTP method that only an adapter handles has no body.
+    const bodyText = view.method === 'POST' ? await httpAdapter.readText(target, { maxBytes, arrivingBody }) : ''
     if (typeof bodyText !== 'string') {
       emitHttpRefusal(context, bodyText.status === 413 ? 'size' : 'syntax', bodyText.status)
       return httpAdapter.send(target, createErrorAnswer(bodyText, headers))
     }
-    const acceptedRequest = { target, view, bodyText, principal, headers }
+    const acceptedRequest = { ...request, bodyText }
     if (matchedAdapter !== undefined) {
       const isHandled = handToAdapter(acceptedRequest, matchedAdapter, context)
       // Released now, because the adapter has parsed the body, and its promise may last as long as the call.
@@ -113,15 +102,6 @@ async function serveBody<Source, Target>(
   } finally {
     arrivingBody.release()
   }
-}
-
-// An HTTP method that only an adapter handles has no body.
-function readRequestText<Source, Target>(
-  { method }: RequestView<Source>,
-  target: Target,
-  { httpAdapter, bounds }: Pick<HandlerContext<Source, Target>, 'httpAdapter'> & { readonly bounds: BodyBounds },
-): string | Promise<string | HttpErrorResponse> {
-  return method === 'POST' ? httpAdapter.readText(target, bounds) : ''
 }
 
 function serveMessageText<Source, Target>(

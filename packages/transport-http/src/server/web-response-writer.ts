@@ -12,34 +12,23 @@ const encoder = new TextEncoder()
 const runAfterTick: (run: () => void) => unknown =
   isWorkerd() || globalThis.setImmediate === undefined ? (run: () => void) => run() : globalThis.setImmediate
 
-export interface WebTarget {
+export class WebTarget {
   readonly request: Request
   readonly platform: Platform | undefined
   /** Resolves the promise of the response that the platform awaits. */
   readonly resolve: (response: Response) => void
   stream: ReadableStreamDefaultController<Uint8Array> | undefined
-  isClosed: boolean
-  onClose: () => void
+  isClosed = false
+  onClose = ignoreClose
   /** Listens for the abort of the request. Undefined if nothing does. */
   onAbort: (() => void) | undefined
   /** Called when the client has read all output. */
-  readonly drainListeners: (() => void)[]
-}
+  readonly drainListeners: (() => void)[] = []
 
-export function createWebTarget(
-  request: Request,
-  platform: Platform | undefined,
-  resolve: (response: Response) => void,
-): WebTarget {
-  return {
-    request,
-    platform,
-    resolve,
-    stream: undefined,
-    isClosed: false,
-    onClose: ignoreClose,
-    onAbort: undefined,
-    drainListeners: [],
+  constructor(request: Request, platform: Platform | undefined, resolve: (response: Response) => void) {
+    this.request = request
+    this.platform = platform
+    this.resolve = resolve
   }
 }
 
