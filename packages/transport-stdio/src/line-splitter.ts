@@ -38,20 +38,20 @@ const emptyBuffer = Buffer.alloc(0)
  * `maxBytes` bytes, only the two ends are kept.
  */
 export function createLineSplitter(maxBytes: number, sink: LineSink): LineSplitter {
-  const lineBuffer = createLineBuffer()
+  const lineBuffer = new LineBuffer()
   let skippedExcerpt: Excerpt | undefined
 
   const appendPart = (part: Buffer): void => {
     if (skippedExcerpt !== undefined) skippedExcerpt = extendExcerpt(skippedExcerpt, part)
     // One byte more, because the last one may be a carriage return.
-    else if (lineBuffer.length() + part.length <= maxBytes + 1) lineBuffer.append(part)
+    else if (lineBuffer.length + part.length <= maxBytes + 1) lineBuffer.append(part)
     else skippedExcerpt = extendExcerpt(createExcerpt(lineBuffer.take()), part)
   }
   const completeLine = (part: Buffer): void => {
     if (skippedExcerpt !== undefined) {
       sink.onSkipped(toSkippedLine('too_long', extendExcerpt(skippedExcerpt, part)))
       skippedExcerpt = undefined
-    } else if (lineBuffer.length() === 0) emitLine(part)
+    } else if (lineBuffer.length === 0) emitLine(part)
     else {
       appendPart(part)
       if (skippedExcerpt === undefined) emitLine(lineBuffer.take())
@@ -103,36 +103,34 @@ function toSkippedLine(kind: SkippedLine['kind'], { head, tail }: Excerpt): Skip
   return { kind, head: head.toString(), tail: tail.toString() }
 }
 
-interface LineBuffer {
-  length(): number
-  append(part: Buffer): void
-  /** Empties the buffer. The next `append` may overwrite the returned bytes. */
-  take(): Buffer
-}
-
 const maxReusedBytes = 64 * 1024
 
-// One buffer and no list of chunks, or a peer that sends single bytes could fill the memory with them.
-function createLineBuffer(): LineBuffer {
-  let buffer = emptyBuffer
-  let length = 0
-  return {
-    length: () => length,
-    append: (part) => {
-      if (length + part.length > buffer.length) {
-        const largerBuffer = Buffer.allocUnsafeSlow(Math.max(1024, (length + part.length) * 2))
-        buffer.copy(largerBuffer, 0, 0, length)
-        buffer = largerBuffer
-      }
-      part.copy(buffer, length)
-      length += part.length
-    },
-    take: () => {
-      const takenLine = buffer.subarray(0, length)
-      length = 0
-      if (buffer.length > maxReusedBytes) buffer = emptyBuffer
-      return takenLine
-    },
+/** One buffer and no list of chunks, or a peer that sends single bytes could fill the memory with them. */
+class LineBuffer {
+  #buffer = emptyBuffer
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  append(part: Buffer): void {
+    const length = this.#length + part.length
+    if (length > this.#buffer.length) {
+      const largerBuffer = Buffer.allocUnsafeSlow(Math.max(1024, length * 2))
+      this.#buffer.copy(largerBuffer, 0, 0, this.#length)
+      this.#buffer = largerBuffer
+    }
+    part.copy(this.#buffer, this.#length)
+    this.#length = length
+  }
+
+  /** Empties the buffer. The next `append` may overwrite the returned bytes. */
+  take(): Buffer {
+    const takenLine = this.#buffer.subarray(0, this.#length)
+    this.#length = 0
+    if (this.#buffer.length > maxReusedBytes) this.#buffer = emptyBuffer
+    return takenLine
   }
 }
 

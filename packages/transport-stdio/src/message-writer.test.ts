@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
-import { createMessageWriter } from './message-writer.ts'
+import { MessageWriter } from './message-writer.ts'
 
 const line = 'x'.repeat(100)
 
@@ -9,7 +9,7 @@ const line = 'x'.repeat(100)
 function writerTo(output = new PassThrough({ highWaterMark: 1000 })) {
   const failures: unknown[] = []
   const events = { onFull: () => {}, onDrain: () => {}, onFailure: (error: unknown) => failures.push(error) }
-  return { output, failures, writer: createMessageWriter(output, events) }
+  return { output, failures, writer: new MessageWriter(output, events) }
 }
 
 /** A writer that has written more than its stream holds. */

@@ -14,7 +14,7 @@ import {
 import { createCancelledNotification, readCancellation } from '../request-notifications.ts'
 import type { StreamPair } from '../close-streams.ts'
 import { idFromExcerpt, type SkippedLine } from '../line-splitter.ts'
-import { type MessageWriter, createMessageWriter } from '../message-writer.ts'
+import { MessageWriter } from '../message-writer.ts'
 import { readLines } from '../read-lines.ts'
 import { StdioError, toUnsentError } from '../stdio-error.ts'
 import type { ConnectionSettings } from './options.ts'
@@ -41,7 +41,7 @@ export class ClientConnection {
   /** No message arrives after the call of `onEnd`. Its `error` is set if the streams failed. */
   constructor(streams: StreamPair, settings: ConnectionSettings, onEnd: (error?: unknown) => void) {
     this.#settings = settings
-    this.#writer = createMessageWriter(streams.output, { onFull: doNothing, onDrain: doNothing, onFailure: onEnd })
+    this.#writer = new MessageWriter(streams.output, { onFull: doNothing, onDrain: doNothing, onFailure: onEnd })
     readLines(streams.input, settings.maxLineBytes, {
       onLine: (text) => this.#receiveLine(text),
       onSkipped: (skippedLine) => this.#receiveSkippedLine(skippedLine),

@@ -55,29 +55,24 @@ export function connectStdio(options: StdioConnectOptions): StdioConnection {
     const connection = supervisor.readyConnection ?? (await supervisor.open())
     connection.notify(notification)
   }
-  const start = async (): Promise<void> => {
-    await supervisor.open()
-  }
   const closeController = new AbortController()
   const close = (): Promise<void> => {
     const reason = new StdioError('closed', 'The connection was closed here')
     closeController.abort(reason)
     return supervisor.close(reason)
   }
-  const { signal: closedSignal } = closeController
-  const url = `stdio:${basename(options.command)}`
   const { process, states } = supervisor
   return {
     exchange,
     notify,
-    url,
+    url: `stdio:${basename(options.command)}`,
     process,
     get state() {
       return states.state
     },
     onStateChange: states.onStateChange,
-    closed: closedSignal,
-    start,
+    closed: closeController.signal,
+    start: async () => void (await supervisor.open()),
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -6,15 +6,31 @@ import type { Spawn } from './spawner.ts'
 /** SIGTERM lets the process finish its work, SIGKILL does not. */
 export type TerminationSignal = 'SIGTERM' | 'SIGKILL'
 
-/** A process and those that it has started. */
-export interface ProcessTree {
-  /** Signals all running processes of the tree. On Windows every signal ends them at once. */
-  kill(signal: TerminationSignal): void
-  /** True once none of them runs, false after `timeoutMs`. */
-  waitForEnd(timeoutMs: number, clock: Clock): Promise<boolean>
-}
-
 const pollIntervalMs = 20
+
+/** A process and those that it has started. */
+export class ProcessTree {
+  readonly #kill: (signal: TerminationSignal) => unknown
+  readonly #isRunning: () => boolean
+
+  constructor(kill: (signal: TerminationSignal) => unknown, isRunning: () => boolean) {
+    this.#kill = kill
+    this.#isRunning = isRunning
+  }
+
+  /** Signals all running processes of the tree. On Windows every signal ends them at once. */
+  kill(signal: TerminationSignal): void {
+    if (this.#isRunning()) this.#kill(signal)
+  }
+
+  /** True once none of them runs, false after `timeoutMs`. */
+  async waitForEnd(timeoutMs: number, clock: Clock): Promise<boolean> {
+    // Polled: no event says that the last process of a group has ended.
+    for (let waitedMs = 0; waitedMs < timeoutMs && this.#isRunning(); waitedMs += pollIntervalMs)
+      await sleep(pollIntervalMs, { clock })
+    return !this.#isRunning()
+  }
+}
 
 /**
  * On POSIX the tree is the process group, or the process alone if `isGroupLeader` is false. On Windows `taskkill` finds
@@ -29,29 +45,14 @@ export function createProcessTree(
   },
 ): ProcessTree {
   const { pid } = child
+  const isChildRunning = (): boolean => child.exitCode === null && child.signalCode === null
   if (platform === 'win32' && pid !== undefined)
-    return toProcessTree(child, { kill: () => killTreeOnWindows(pid, spawn) })
-  if (!isGroupLeader || pid === undefined) return toProcessTree(child, { kill: (signal) => child.kill(signal) })
-  return toProcessTree(child, { kill: (signal) => signalGroup(pid, signal), isRunning: () => signalGroup(pid, 0) })
-}
-
-function toProcessTree(
-  child: ChildProcess,
-  { kill, isRunning }: { readonly kill: (signal: TerminationSignal) => unknown; readonly isRunning?: () => boolean },
-): ProcessTree {
-  const isTreeRunning = isRunning ?? (() => child.exitCode === null && child.signalCode === null)
-  return {
-    kill: (signal) => {
-      if (isTreeRunning()) kill(signal)
-    },
-    async waitForEnd(timeoutMs, clock) {
-      // Polled: no event says that the last process of a group has ended.
-      for (let waitedMs = 0; waitedMs < timeoutMs && isTreeRunning(); waitedMs += pollIntervalMs) {
-        await sleep(pollIntervalMs, { clock })
-      }
-      return !isTreeRunning()
-    },
-  }
+    return new ProcessTree(() => killTreeOnWindows(pid, spawn), isChildRunning)
+  if (!isGroupLeader || pid === undefined) return new ProcessTree((signal) => child.kill(signal), isChildRunning)
+  return new ProcessTree(
+    (signal) => signalGroup(pid, signal),
+    () => signalGroup(pid, 0),
+  )
 }
 
 /** Returns true if the group exists. The signal 0 only checks that. */

@@ -1,13 +1,13 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { expect, test } from 'vitest'
 import { StdioError } from '../stdio-error.ts'
-import { createRestartPolicy } from './restart-policy.ts'
+import { RestartPolicy } from './restart-policy.ts'
 
 const crash = new StdioError('exited', 'it crashed', { exitCode: 1, stderr: 'out of memory' })
 
 test('the pause doubles with each end in a row', () => {
   const clock = manualClock()
-  const row = createRestartPolicy(undefined, clock)
+  const row = new RestartPolicy(undefined, clock)
   const pauses = [row.computePauseMs()]
   for (let ends = 0; ends < 4; ends++) {
     row.recordExit(crash, clock.monotonicNow())
@@ -18,7 +18,7 @@ test('the pause doubles with each end in a row', () => {
 
 test('time that has passed since the end counts as pause', () => {
   const clock = manualClock()
-  const row = createRestartPolicy(undefined, clock)
+  const row = new RestartPolicy(undefined, clock)
   row.recordExit(crash, 0)
   clock.advance(70)
   expect(row.computePauseMs()).toBe(30)
@@ -28,7 +28,7 @@ test('time that has passed since the end counts as pause', () => {
 
 test('an end after a minute counts as the first one', () => {
   const clock = manualClock()
-  const row = createRestartPolicy(undefined, clock)
+  const row = new RestartPolicy(undefined, clock)
   row.recordExit(crash, clock.monotonicNow())
   row.recordExit(crash, clock.monotonicNow())
   const startedAt = clock.monotonicNow()
@@ -43,7 +43,7 @@ test.each([
 ] as const)(
   'after %s in a row the process is not started again, and the error gives the last cause',
   (_, restart, limit) => {
-    const row = createRestartPolicy(restart, manualClock())
+    const row = new RestartPolicy(restart, manualClock())
     for (let ends = 0; ends < limit; ends++) {
       expect(() => row.computePauseMs()).not.toThrow()
       row.recordExit(crash, 0)

@@ -4,7 +4,7 @@ import { callListener, type Clock, codeOf, messageOf, settlesWithin } from '@x/c
 import type { StreamPair } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
 import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './options.ts'
-import { createProcessTree, forwardSignals, type ProcessTree } from './process-tree.ts'
+import { createProcessTree, forwardSignals } from './process-tree.ts'
 import { selectSpawner, type Spawner } from './spawner.ts'
 import { readLines } from '../read-lines.ts'
 
@@ -14,16 +14,11 @@ const maxStderrCharacterCount = 2000
 const maxFirstOutputLength = 600
 
 /** Any text is allowed on stderr, and none of it means an error (basic/transports/stdio). */
-interface StderrLines {
-  getLastLines(): string
-  getFirstLines(): string
-}
-
 function readStderr(
   stream: Readable,
   onLine: StdioConnectOptions['stderr'],
   onError: ConnectionSettings['onError'],
-): StderrLines {
+): () => Pick<EndedProcess, 'stderr' | 'firstOutput'> {
   const reportFailure = (cause: unknown): void => onError(new StdioError('protocol', 'stderr failed', { cause }))
   const lastLines: string[] = []
   let firstLines = ''
@@ -38,10 +33,10 @@ function readStderr(
     onSkipped: ({ head }) => addLine(`${head}…`),
     onEnd: () => {},
   })
-  return {
-    getLastLines: () => lastLines.join('\n').slice(-maxStderrCharacterCount),
-    getFirstLines: () => firstLines.slice(0, maxFirstOutputLength).trim(),
-  }
+  return () => ({
+    stderr: lastLines.join('\n').slice(-maxStderrCharacterCount),
+    firstOutput: firstLines.slice(0, maxFirstOutputLength).trim(),
+  })
 }
 
 const posixVariableNames = 'HOME LANG LC_ALL LOGNAME PATH SHELL TERM TMPDIR TZ USER'.split(' ')
@@ -103,14 +98,21 @@ export async function startProcess(
   child.once('exit', () => stopForwarding?.())
   const { stdin, stdout, stderr } = child
   if (stdin === null || stdout === null) throw new StdioError('spawn', `${options.command} has no stdin and stdout`)
-  const stderrLines = stderr === null ? undefined : readStderr(stderr, options.stderr, onError)
-  const exitPromise = awaitExit(child, stderrLines, clock)
+  const getStderr =
+    stderr === null ? () => ({ stderr: '', firstOutput: '' }) : readStderr(stderr, options.stderr, onError)
+  const exitPromise = awaitExit(child, getStderr, clock)
   const tree = createProcessTree(child, isLeader)
   return {
     pid: child.pid,
     streams: { input: stdout, output: stdin },
     exitPromise,
-    stop: (graceMs) => stopProcess({ child, tree, exitPromise }, graceMs, clock),
+    stop: async (graceMs) => {
+      stdin.end()
+      await settlesWithin(exitPromise, graceMs, clock)
+      tree.kill('SIGTERM')
+      if (!(await tree.waitForEnd(graceMs, clock))) tree.kill('SIGKILL')
+      await exitPromise
+    },
     kill: () => tree.kill('SIGKILL'),
   }
 }
@@ -157,7 +159,7 @@ function describeSpawnFailure(command: string, cause: unknown): string {
 
 async function awaitExit(
   child: ChildProcess,
-  stderrLines: StderrLines | undefined,
+  getStderr: ReturnType<typeof readStderr>,
   clock: Clock,
 ): Promise<EndedProcess> {
   const { stdin, stdout, stderr } = child
@@ -171,25 +173,6 @@ async function awaitExit(
     pid: child.pid,
     exitCode: exitCode ?? undefined,
     signal: signal ?? undefined,
-    stderr: stderrLines?.getLastLines() ?? '',
-    firstOutput: stderrLines?.getFirstLines() ?? '',
+    ...getStderr(),
   }
-}
-
-interface StoppableProcess {
-  readonly child: ChildProcess
-  readonly tree: ProcessTree
-  readonly exitPromise: Promise<unknown>
-}
-
-async function stopProcess(
-  { child, tree, exitPromise }: StoppableProcess,
-  graceMs: number,
-  clock: Clock,
-): Promise<void> {
-  child.stdin?.end()
-  await settlesWithin(exitPromise, graceMs, clock)
-  tree.kill('SIGTERM')
-  if (!(await tree.waitForEnd(graceMs, clock))) tree.kill('SIGKILL')
-  await exitPromise
 }

@@ -12,7 +12,7 @@ import type { StreamPair } from '../close-streams.ts'
 import { StdioError, toUnsentError } from '../stdio-error.ts'
 import { ClientConnection } from './client-connection.ts'
 import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './options.ts'
-import { createRestartPolicy, type RestartPolicy } from './restart-policy.ts'
+import { RestartPolicy } from './restart-policy.ts'
 import { type EndedProcess, type ServerProcess, startProcess } from './server-process.ts'
 
 /** What a program can read of a connection's process. */
@@ -59,7 +59,7 @@ export class Supervisor {
   constructor(options: StdioConnectOptions, settings: ConnectionSettings) {
     this.#options = options
     this.#settings = settings
-    this.#restartPolicy = createRestartPolicy(options.restart, settings.clock)
+    this.#restartPolicy = new RestartPolicy(options.restart, settings.clock)
     const lastPid = (): number | undefined => [...this.#runningProcesses].at(-1)?.process.pid
     const countRestarts = (): number => Math.max(0, this.#startCount - 1)
     this.process = {

@@ -229,5 +229,5 @@ export class CallRegistry {
 
 function createContext(writer: MessageWriter): CallContext {
   const call = withContext(createCall(), transportKey, 'stdio')
-  return withContext(withContext(call, clientAddressKey, 'stdio'), backPressureKey, writer.waitForDrain).context
+  return withContext(withContext(call, clientAddressKey, 'stdio'), backPressureKey, () => writer.waitForDrain()).context
 }

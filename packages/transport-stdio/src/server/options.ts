@@ -53,10 +53,7 @@ export interface ServiceSettings
 }
 
 /** For the tests of this package. No option, because no server needs other values. */
-export interface ServiceInternals {
-  readonly maxLineBytes?: number | undefined
-  readonly maxQueuedBytes?: number | undefined
-}
+export type ServiceInternals = { readonly [Limit in 'maxLineBytes' | 'maxQueuedBytes']?: number | undefined }
 
 /**
  * Four times as much as over HTTP, because the peer on a pair of streams is a single program that the user trusts. A

@@ -24,8 +24,8 @@ import {
 } from '@x/schema'
 import { readCancellation } from '../request-notifications.ts'
 import { idFromExcerpt, type SkippedLine } from '../line-splitter.ts'
-import { createMessageWriter, type MessageWriter } from '../message-writer.ts'
-import { type LineReader, readLines } from '../read-lines.ts'
+import { MessageWriter } from '../message-writer.ts'
+import { readLines } from '../read-lines.ts'
 import { CallRegistry } from './call-registry.ts'
 import {
   resolveServiceSettings,
@@ -33,7 +33,7 @@ import {
   type ServiceInternals,
   type ServiceSettings,
 } from './options.ts'
-import { openServiceStreams, type ServiceStreams } from './service-streams.ts'
+import { openServiceStreams } from './service-streams.ts'
 import { settlesWithin } from '@x/core'
 
 /** A running service on a pair of streams. */
@@ -80,13 +80,7 @@ export function startStdioService(
   const receiveNotification = (message: RpcNotification): void => server.receive(message, connectionCall)
   const lineReader = readLines(serviceStreams.input, settings.maxLineBytes, {
     onLine: (text) =>
-      handleLine(text, settings.bounds, {
-        calls,
-        writer,
-        receiveNotification,
-        streamConnection,
-        emit: server.emit,
-      }),
+      handleLine(text, settings.bounds, { calls, writer, receiveNotification, streamConnection, emit: server.emit }),
     onSkipped: (skippedLine) => {
       const reason = skippedLine.kind === 'too_long' ? 'size' : 'syntax'
       server.emit?.({ type: 'request_refused', transport: 'stdio', status: undefined, reason })
@@ -100,16 +94,16 @@ export function startStdioService(
     onDrain: lineReader.resume,
     onFailure: () => stop('The client has disconnected'),
   }
-  const writer = createMessageWriter(serviceStreams.output, events, serviceStreams.send)
+  const writer = new MessageWriter(serviceStreams.output, events, serviceStreams.send)
   const calls = new CallRegistry(server.exchange, writer, settings)
   const streamConnection = server.adapters.stream?.connect(createStreamPeer(writer, settings, connectionCall.context))
-  const { closed, stop } = createShutdown((reason) => {
+  const { closed, stop } = createShutdown(async (reason) => {
     ignoreStopRequests()
     streamConnection?.close()
-    const { graceMs } = settings
-    return stopServing({ inputReader: lineReader, calls, writer, streams: serviceStreams, settings }, reason, () =>
-      detachHost({ graceMs }),
-    )
+    lineReader.stop()
+    calls.stop(reason)
+    await stopServing(calls, writer, settings, () => detachHost({ graceMs: settings.graceMs }))
+    await serviceStreams.close()
   })
   const ignoreStopRequests = serviceStreams.onStopSignal(stop)
   const close = (): Promise<void> => {
@@ -136,14 +130,6 @@ function createShutdown(runShutdown: (reason: DOMException) => Promise<void>): {
   return { closed, stop }
 }
 
-interface LineTargets {
-  readonly receiveNotification: (message: RpcNotification) => void
-  readonly calls: CallRegistry
-  readonly writer: MessageWriter
-  readonly streamConnection: StreamConnection | undefined
-  readonly emit: Server['emit']
-}
-
 function createStreamPeer(writer: MessageWriter, settings: ServiceSettings, context: CallContext): StreamPeer {
   const { principal, clock, onError, maxQueuedBytes, log } = settings
   const notify = (message: RpcNotification): boolean => {
@@ -158,7 +144,19 @@ function createStreamPeer(writer: MessageWriter, settings: ServiceSettings, cont
 function handleLine(
   text: string,
   bounds: ParseBounds,
-  { calls, writer, receiveNotification, streamConnection, emit }: LineTargets,
+  {
+    calls,
+    writer,
+    receiveNotification,
+    streamConnection,
+    emit,
+  }: {
+    readonly calls: CallRegistry
+    readonly writer: MessageWriter
+    readonly receiveNotification: (message: RpcNotification) => void
+    readonly streamConnection: StreamConnection | undefined
+    readonly emit: Server['emit']
+  },
 ): void {
   try {
     const message = parseMessage(text, bounds)
@@ -183,22 +181,12 @@ function skippedLineResponse(skippedLine: SkippedLine, maxLineBytes: number): Re
   return errorResponse(idFromExcerpt(skippedLine), new McpError(errorCodes.parse, problem))
 }
 
-interface StdioService {
-  readonly inputReader: LineReader
-  readonly calls: CallRegistry
-  readonly writer: MessageWriter
-  readonly streams: ServiceStreams
-  readonly settings: ServiceSettings
-}
-
 async function stopServing(
-  { inputReader, calls, writer, streams, settings }: StdioService,
-  reason: unknown,
+  calls: CallRegistry,
+  writer: MessageWriter,
+  { graceMs, clock }: ServiceSettings,
   releaseHost: () => Promise<void>,
 ): Promise<void> {
-  const { graceMs, clock } = settings
-  inputReader.stop()
-  calls.stop(reason)
   await settlesWithin(calls.waitForAllCalls(), graceMs, clock)
   calls.rejectPendingCalls()
   // A client that reads nothing must not delay the end.
@@ -206,5 +194,4 @@ async function stopServing(
   // Nor must an extension that never finishes closing. The limit includes the grace time of the server itself, which is
   // `graceMs`.
   await settlesWithin(releaseHost(), 2 * graceMs, clock)
-  await streams.close()
 }
