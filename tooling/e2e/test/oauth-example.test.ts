@@ -25,12 +25,12 @@ beforeEach(() => void vi.spyOn(console, 'warn').mockImplementation(() => {}))
 
 const answer = { content: [{ type: 'text', text: 'ada' }] }
 
-test('our client logs in at the example of the guide', async () => {
-  await using example = await serveExample()
+test('our client logs in at the example of the guide, as the user who is chosen on its page', async () => {
+  await using example = await serveExample({ users: ['ada', 'bob'] })
   const listener = { uri: callback, visit: (url: URL) => browse(url, callback), close: async () => {} }
   const auth = oauth({ client: { name: 'ours' }, redirect: { applicationType: 'native', open: async () => listener } })
   await using client = createClient(connectHttp(example.url, { auth }), { name: 'ours', version: '1.0.0' })
-  expect(await client.callTool('who_am_i')).toMatchObject(answer)
+  expect(await client.callTool('who_am_i')).toMatchObject({ content: [{ text: 'bob' }] })
 })
 
 test('the official client logs in at the example of the guide', async () => {

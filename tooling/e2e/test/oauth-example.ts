@@ -7,11 +7,13 @@ import { serveHttp } from '@x/transport-http/node'
 export const scope = 'items:read'
 
 /** The issuer and the server of the guide on OAuth from end to end. The server also serves older clients. */
-export async function serveExample(): Promise<{ url: string; [Symbol.asyncDispose](): Promise<void> }> {
+export async function serveExample(
+  options: { readonly users?: readonly string[] } = {},
+): Promise<{ url: string; [Symbol.asyncDispose](): Promise<void> }> {
   const [port, issuerPort] = [await findFreePort(), await findFreePort()]
   const resource = `http://localhost:${port}/mcp`
   const { startIssuer } = await import('@tooling/examples/oauth/issuer')
-  const { issuer, close } = await startIssuer({ port: issuerPort, resource, scope })
+  const { issuer, close } = await startIssuer({ port: issuerPort, resource, scope, ...options })
   const whoAmI = tool('who_am_i', {
     description: 'Names the caller',
     run: (_, ctx) => ctx.principal?.subject ?? 'nobody',
@@ -28,7 +30,7 @@ export async function serveExample(): Promise<{ url: string; [Symbol.asyncDispos
   }
 }
 
-/** Plays the browser of a user, up to the redirect URI. Twenty redirects are a loop. */
+/** Plays the browser of a user, up to the redirect URI. On a page it presses the last button. Twenty pages are a loop. */
 export async function browse(url: URL, redirectUri: string, cookies = new Map<string, string>()): Promise<URL> {
   let next = url
   for (let redirects = 0; redirects < 20; redirects += 1) {
@@ -40,8 +42,10 @@ export async function browse(url: URL, redirectUri: string, cookies = new Map<st
       cookies.set(name, value)
     }
     const location = response.headers.get('location')
-    if (location === null) throw new Error(`${next} answered ${response.status}: ${await response.text()}`)
-    next = new URL(location, next)
+    const text = location === null ? await response.text() : ''
+    const user = /.*<button name="user" value="(\w+)"/.exec(text)?.[1]
+    if (location === null && user === undefined) throw new Error(`${next} answered ${response.status}: ${text}`)
+    next = new URL(location ?? `?user=${user}`, next)
   }
   throw new Error(`The login does not end: ${next}`)
 }

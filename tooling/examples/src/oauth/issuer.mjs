@@ -4,9 +4,9 @@ import { interactionPolicy, Provider } from 'oidc-provider'
 
 /**
  * Starts an authorization server for one resource. `scope` has its scopes, with spaces between them. A user has no
- * password and consents to every request: `login_hint` in the address of the first login names the user, or else it is Ada.
+ * password and consents to every request. With several `users`, the login page has a button for each.
  */
-export async function startIssuer({ port, resource, scope }) {
+export async function startIssuer({ port, resource, scope, users = ['ada'] }) {
   const issuer = `http://localhost:${port}`
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const provider = new Provider(issuer, {
@@ -29,10 +29,15 @@ export async function startIssuer({ port, resource, scope }) {
     },
   })
 
-  // A real authorization server shows pages here, on which the user logs in and consents.
+  // A real authorization server asks for a password here, and for consent.
   const logIn = async (request, response) => {
-    const { params, session } = await provider.interactionDetails(request, response)
-    const accountId = params.login_hint ?? session?.accountId ?? 'ada'
+    const { params } = await provider.interactionDetails(request, response)
+    const chosen = new URL(request.url, issuer).searchParams.get('user')
+    const accountId = users.length === 1 ? users[0] : users.find((user) => user === chosen)
+    if (accountId === undefined) {
+      const buttons = users.map((user) => `<button name="user" value="${user}">${user}</button>`).join(' ')
+      return response.setHeader('content-type', 'text/html').end(`<form>Log in as ${buttons}</form>`)
+    }
     const grant = new provider.Grant({ accountId, clientId: params.client_id })
     grant.addOIDCScope(`offline_access ${params.scope}`)
     grant.addResourceScope(resource, params.scope)
@@ -41,7 +46,8 @@ export async function startIssuer({ port, resource, scope }) {
   }
   const handle = provider.callback()
   const server = createServer((request, response) => {
-    if (request.url.startsWith('/login/')) logIn(request, response)
+    if (request.url.startsWith('/login/'))
+      logIn(request, response).catch(({ message }) => response.writeHead(400).end(message))
     else handle(request, response)
   })
   await new Promise((resolve) => server.listen(port, 'localhost', resolve))
