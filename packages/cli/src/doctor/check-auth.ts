@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject, parseJsonObject } from '@x/core'
+import { type JsonObject, parseJsonObject } from '@x/core'
 import { readChallengeParam, readMissingScope } from '../calls/given-token.ts'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
-import { describeReply, type Reply } from './http-probe.ts'
-import { discoverProbe, sendPlain, sendRpc } from './rpc-probe.ts'
+import { describeReply, isUnavailable, type Reply } from './http-probe.ts'
+import { discoverProbe, sendPlain, sendRpc, unavailable } from './rpc-probe.ts'
 
 /** A client without a token finds the issuer, and the issuer's metadata have the same names. */
 export async function checkAuth(target: Target): Promise<Finding> {
@@ -11,6 +11,7 @@ export async function checkAuth(target: Target): Promise<Finding> {
   if (lacking !== undefined) return lacking
   const anonymous = { ...target, token: undefined }
   const reply = target.token === undefined ? discovered : await sendRpc(anonymous, discoverProbe)
+  if (isUnavailable(reply)) return unavailable('The server', reply)
   if (reply.status !== 401) return skipped('The server requires no token.')
   const metadataUrl = readMetadataUrl(reply)
   if (metadataUrl === undefined)
@@ -18,14 +19,15 @@ export async function checkAuth(target: Target): Promise<Finding> {
       'A 401 has no resource_metadata in WWW-Authenticate.',
       'Add the address of the protected resource metadata (RFC 9728): a client finds the issuer there.',
     )
-  const metadata = await fetchDocument(anonymous, metadataUrl)
-  if (!isJsonObject(metadata))
-    return wrong(`The metadata at ${metadataUrl.href} are not readable: ${metadata}.`, 'Serve them without a token.')
-  const finding = await checkMetadata(anonymous, metadata)
+  const { document, reason, outage } = await fetchDocument(anonymous, metadataUrl)
+  if (outage !== undefined) return unavailable(metadataUrl.href, outage)
+  if (document === undefined)
+    return wrong(`The metadata at ${metadataUrl.href} are not readable: ${reason}.`, 'Serve them without a token.')
+  const finding = await checkMetadata(anonymous, document)
   if (finding.status !== 'ok' || target.token === undefined || discovered.status !== 401) return finding
   return wrong(
     'The server rejects the token.',
-    `Get one for the resource ${JSON.stringify(metadata['resource'])}: the log of the server says what is wrong with this one.`,
+    `Get one for the resource ${JSON.stringify(document['resource'])}: the log of the server says what is wrong with this one.`,
   )
 }
 
@@ -49,11 +51,16 @@ function readMetadataUrl({ headers }: Reply): URL | undefined {
   return URL.canParse(address) ? new URL(address) : undefined
 }
 
-/** A text says why there is no JSON document. */
-async function fetchDocument(target: Target, url: URL): Promise<JsonObject | string> {
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return `${url.protocol} is not the scheme of a document`
+/** Why there is no document stands in `reason`, and in `outage` the reply of an address that has none at present. */
+async function fetchDocument(
+  target: Target,
+  url: URL,
+): Promise<{ readonly document?: JsonObject | undefined; readonly reason: string; readonly outage?: Reply }> {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    return { reason: `${url.protocol} is not the scheme of a document` }
   const reply = await sendPlain(target, { method: 'GET', url })
-  return (reply.status === 200 && parseJsonObject(reply.text)) || describeReply(reply)
+  const document = reply.status === 200 ? parseJsonObject(reply.text) : undefined
+  return { document, reason: describeReply(reply), ...(isUnavailable(reply) && { outage: reply }) }
 }
 
 async function checkMetadata(
@@ -87,14 +94,15 @@ async function checkIssuer(target: Target, issuer: unknown): Promise<Finding | u
     return wrong(`The issuer ${JSON.stringify(issuer)} is not a URL.`, 'Write the issuer as its own metadata have it.')
   const reasons: string[] = []
   for (const url of metadataAddresses(new URL(issuer))) {
-    const metadata = await fetchDocument(target, url)
-    if (typeof metadata === 'string') {
-      reasons.push(`${url.href}: ${metadata}`)
+    const { document, reason, outage } = await fetchDocument(target, url)
+    if (outage !== undefined) return unavailable(`The issuer ${issuer}`, outage)
+    if (document === undefined) {
+      reasons.push(`${url.href}: ${reason}`)
       continue
     }
-    if (metadata['issuer'] === issuer) return undefined
+    if (document['issuer'] === issuer) return undefined
     return wrong(
-      `The server names the issuer ${issuer}, and the issuer calls itself ${JSON.stringify(metadata['issuer'])}.`,
+      `The server names the issuer ${issuer}, and the issuer calls itself ${JSON.stringify(document['issuer'])}.`,
       "Use the issuer's own spelling, to the last slash: clients and servers compare the texts.",
     )
   }

@@ -2,8 +2,8 @@ import { errorCodes, type JsonObject } from '@x/schema'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { checkScopes } from './check-auth.ts'
 import { isModern } from './check-revision.ts'
-import { describeReply, errorOf, type Reply, resultOf } from './http-probe.ts'
-import { sendPlain, sendRpc } from './rpc-probe.ts'
+import { describeReply, errorOf, isUnavailable, type Reply, resultOf } from './http-probe.ts'
+import { findOutage, sendPlain, sendRpc, unavailable } from './rpc-probe.ts'
 
 /** The server says if it is ready, where it has an address for that. */
 export async function checkHealth(target: Target): Promise<Finding> {
@@ -14,6 +14,7 @@ export async function checkHealth(target: Target): Promise<Finding> {
       `/readyz answers with 503: ${reply.text.slice(0, 200)}`,
       'Wait until its stores and issuers are reachable.',
     )
+  if (isUnavailable(reply)) return unavailable('/readyz', reply)
   return skipped(`/readyz gives ${describeReply(reply)}, so a balancer cannot ask if the server is ready.`)
 }
 
@@ -30,10 +31,13 @@ export async function checkRounds(target: Target): Promise<Finding> {
   if (typeof requestState !== 'string')
     return (
       checkScopes(target, 'tools/call', first) ??
+      (await findOutage(target, first)) ??
       skipped(`The tool ${tool.name} asks nothing with these arguments: ${describeReply(first)}.`)
     )
   const replies = await sendAgain(target, { ...params, requestState })
-  const rejected = replies.filter((reply) => resultOf(reply) === undefined)
+  const outage = replies.find(isUnavailable)
+  const rejected = replies.filter((reply) => resultOf(reply) === undefined && !isUnavailable(reply))
+  if (rejected.length === 0 && outage !== undefined) return unavailable('An instance', outage)
   if (rejected.length === 0)
     return ok(`The state of a call opens on ${connectionCount} of ${connectionCount} connections.`)
   const [example] = rejected

@@ -1,6 +1,6 @@
 import { type Finding, ok, type RpcProbe, skipped, type Target, wrong } from './check.ts'
-import { describeReply, type Reply, resultOf } from './http-probe.ts'
-import { probeBodyOf, sendPlain, sendRpc } from './rpc-probe.ts'
+import { describeReply, isUnavailable, type Reply, resultOf } from './http-probe.ts'
+import { findOutage, probeBodyOf, sendPlain, sendRpc, unavailable } from './rpc-probe.ts'
 
 const foreignOrigin = 'https://mcpx-doctor.invalid'
 
@@ -18,6 +18,8 @@ async function checkGuard(
   const headers = { ...served.headers, ...change.headers }
   const reply = await sendRpc(target, { ...served, ...change, headers })
   if (resultOf(reply) !== undefined) return wrong(`${what} is served.`, remedy)
+  const outage = await findOutage(target, reply)
+  if (outage !== undefined) return outage
   if (reply.status >= 500 && reply.status !== 501)
     return wrong(
       `${what} gives ${describeReply(reply)}.`,
@@ -76,6 +78,8 @@ export async function checkDepth(target: Target): Promise<Finding> {
   const nested = '['.repeat(levels) + ']'.repeat(levels)
   const reply = await sendRpc(target, { ...target.served, body: bodyWith(target, nested) })
   const what = `A body of ${levels} levels`
+  const outage = await findOutage(target, reply)
+  if (outage !== undefined) return outage
   if (reply.status > 0 && reply.status < 500) return ok(`${what} gives ${reply.status}.`)
   return wrong(
     `${what} gives ${describeReply(reply)}.`,
@@ -103,6 +107,7 @@ export async function checkCors(target: Target): Promise<Finding> {
       'access-control-request-headers': pageHeaders.join(','),
     },
   })
+  if (isUnavailable(reply)) return unavailable('The server', reply)
   if (reply.headers['access-control-allow-origin'] === undefined)
     return skipped('No page of a browser may call the server.')
   const missing = missingHeaders(reply)

@@ -1,8 +1,8 @@
 import { errorCodes, protocolVersion } from '@x/schema'
 import { readMissingScope } from '../calls/given-token.ts'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
-import { describeReply, errorOf, type Reply, resultOf } from './http-probe.ts'
-import { discoverProbe, sendRpc } from './rpc-probe.ts'
+import { describeReply, errorOf, isUnavailable, type Reply, resultOf } from './http-probe.ts'
+import { discoverProbe, findOutage, sendRpc, unavailable } from './rpc-probe.ts'
 
 /** The endpoint answers, and with a message of the protocol. */
 export function checkReach(target: Target): Finding {
@@ -19,6 +19,11 @@ export function checkReach(target: Target): Finding {
     )
   if (served !== undefined) return ok(`The endpoint answers in ${Math.round(discovered.ms)} ms.`)
   if (isReached(target)) return ok(`The endpoint answers with ${describeReply(discovered)}.`)
+  if (isUnavailable(discovered))
+    return wrong(
+      `A POST to ${url.pathname} gives ${describeReply(discovered)}, and no message of the protocol.`,
+      'Check the path, that the server behind the address runs, and the logs of both it and a proxy in front.',
+    )
   return wrong(
     `A POST to ${url.pathname} gives ${describeReply(discovered)}, and no message of the protocol.`,
     'Check the path: the endpoint of most servers is /mcp. A proxy in front must pass POST on, and not redirect it.',
@@ -64,6 +69,8 @@ export async function checkHeaders(target: Target): Promise<Finding> {
   ] as const
   for (const [what, value] of cases) {
     const reply = await sendRpc(target, { ...discoverProbe, headers: { 'mcp-method': value } })
+    const outage = await findOutage(target, reply)
+    if (outage !== undefined) return outage
     if (resultOf(reply) !== undefined)
       return wrong(
         `A request with ${what} is served.`,
@@ -89,6 +96,9 @@ export function checkDiscover(target: Target): Finding {
     return skipped('The request is rejected before it is read; see the finding above.')
   const remedy = `Serve ${protocolVersion}, beside the older revisions, so that clients need no session.`
   if (served !== undefined) return wrong(`The server speaks older revisions only, and not ${protocolVersion}.`, remedy)
+  if (discovered.status === 500)
+    return wrong(`server/discover gives ${describeReply(discovered)}.`, 'Read the log of the server: it fails there.')
+  if (isUnavailable(discovered)) return unavailable('The server', discovered)
   return wrong(`server/discover gives ${describeReply(discovered)}.`, remedy)
 }
 
@@ -110,6 +120,8 @@ export async function checkProbeShape(target: Target): Promise<Finding> {
     Array.isArray(error.data['supported'])
   )
     return ok('An unknown revision is rejected with 400 and the supported ones.')
+  const outage = await findOutage(target, reply)
+  if (outage !== undefined) return outage
   return wrong(
     `A request of the revision ${version} gives ${describeReply(reply)}.`,
     `Answer 400 with the error ${errorCodes.unsupportedProtocolVersion} and data.supported, from which a client chooses.`,

@@ -3,8 +3,8 @@ import { Agent as HttpsAgent } from 'node:https'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { checkScopes } from './check-auth.ts'
 import { isModern } from './check-revision.ts'
-import { describeReply, errorOf, type Reply } from './http-probe.ts'
-import { sendRpc } from './rpc-probe.ts'
+import { describeReply, errorOf, isUnavailable, type Reply } from './http-probe.ts'
+import { sendRpc, unavailable } from './rpc-probe.ts'
 
 /** A second request uses the connection of the first. */
 export async function checkKeepAlive(target: Target): Promise<Finding> {
@@ -14,6 +14,8 @@ export async function checkKeepAlive(target: Target): Promise<Finding> {
   try {
     const probe = { ...served, http: { agent } }
     const replies = [await sendRpc(target, probe), await sendRpc(target, probe)]
+    const outage = replies.find(isUnavailable)
+    if (outage !== undefined) return unavailable('The server', outage)
     const [first, second] = replies
     if (first?.localPort !== undefined && first.localPort === second?.localPort)
       return ok('A connection serves several requests.')
@@ -51,13 +53,14 @@ async function watchStream(target: Target) {
 
 /** A stream of changes begins at once, and is never silent for so long that a proxy closes it. */
 export async function checkStreams(target: Target): Promise<{ readonly stream: Finding; readonly heartbeat: Finding }> {
-  const skipBoth = (found: string) => ({ stream: skipped(found), heartbeat: skipped(found) })
-  if (!isModern(target)) return skipBoth('The server does not serve the request.')
+  const both = (finding: Finding) => ({ stream: finding, heartbeat: finding })
+  if (!isModern(target)) return both(skipped('The server does not serve the request.'))
   const { reply, firstPieceMs, isStream, laterPieceCount } = await watchStream(target)
   const lacking = checkScopes(target, 'subscriptions/listen', reply)
   if (lacking !== undefined) return { stream: lacking, heartbeat: skipped('The token lacks a scope.') }
+  if (isUnavailable(reply)) return both(unavailable('The server', reply))
   if (!isStream && errorOf(reply) !== undefined)
-    return skipBoth(`The server has no stream of changes: ${describeReply(reply)}.`)
+    return both(skipped(`The server has no stream of changes: ${describeReply(reply)}.`))
   if (!isStream || firstPieceMs === undefined || firstPieceMs > acknowledgementMs) {
     const seconds = acknowledgementMs / 1000
     const found = `A stream of changes has no event in its first ${seconds} s.`

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer as createHttpServer, type RequestListener } from 'node:http'
+import { createServer as createHttpServer, type RequestListener, type ServerResponse } from 'node:http'
 import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
 import { server } from '../testing/resolve-server.ts'
@@ -69,6 +69,73 @@ test('scopes that single methods want are named in the finding of the check that
       found: `The token lacks a scope for ${method}: the server wants items:read items:write.`,
       change: expect.stringContaining(`Grant it with "${command}" at a terminal`),
     })
+})
+
+const sendJson = (response: ServerResponse, status: number, body: object): void =>
+  void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+
+const discovery = {
+  resultType: 'complete',
+  supportedVersions: ['2026-07-28'],
+  capabilities: { tools: {} },
+  ttlMs: 0,
+  cacheScope: 'private',
+}
+
+test.each([429, 503])('a server that answers %i says nothing about what a check examines', async (status) => {
+  let count = 0
+  await using http = await serveRaw((request, response) => {
+    if (request.method === 'GET') return sendJson(response, 404, {})
+    count += 1
+    return count === 1
+      ? sendJson(response, 200, { jsonrpc: '2.0', id: 1, result: discovery })
+      : sendJson(response, status, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'busy' } })
+  })
+  const { code, json } = await runCommand(['doctor', http.url, '--json', '--tool', 'x'])
+  const { checks, ok } = Object(json())
+  expect([code, ok, checks.filter((check: { status: string }) => check.status === 'wrong')]).toEqual([0, 3, []])
+  const found = `The server cannot answer now: ${status}, error -32603: busy.`
+  for (const id of ['headers', 'probe-shape', 'host', 'depth', 'lists', 'unknown-tool', 'keep-alive', 'stream', 'rounds'])
+    expect(checks).toContainEqual({ id, status: 'skipped', found })
+})
+
+test('a check whose request alone makes the server fail has found its fault', async () => {
+  await using http = await serveRaw(async (request, response) => {
+    const { length } = (await request.toArray()).join('')
+    return length > 10_000 || request.headers['mcp-method'] !== 'server/discover'
+      ? sendJson(response, 500, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'bug' } })
+      : sendJson(response, 200, { jsonrpc: '2.0', id: 1, result: discovery })
+  })
+  const { json } = await runCommand(['doctor', http.url, '--json'])
+  const { checks } = Object(json())
+  for (const id of ['size', 'depth', 'lists', 'unknown-method', 'unknown-tool'])
+    expect(checks).toContainEqual(
+      expect.objectContaining({ id, status: 'wrong', found: expect.stringContaining('500, error -32603: bug') }),
+    )
+})
+
+test('an issuer that cannot answer now is neither misspelt nor a server without the revision', async () => {
+  await using http = await serveRaw((request, response) => {
+    const origin = `http://${request.headers.host}`
+    const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`
+    if (request.url?.startsWith('/.well-known/oauth-protected-resource') === true)
+      return sendJson(response, 200, { resource: `${origin}/mcp`, authorization_servers: [origin] })
+    if (request.method === 'POST' && request.headers.authorization === undefined)
+      return response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${metadata}"` }).end()
+    return sendJson(response, 503, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'no issuer' } })
+  })
+  const { json } = await runCommand(['doctor', http.url, '--json', '--token', 'x'])
+  const { checks } = Object(json())
+  const { origin } = new URL(http.url)
+  const reason = 'cannot answer now: 503, error -32603: no issuer.'
+  expect(checks).toContainEqual({ id: 'auth', status: 'skipped', found: `The issuer ${origin} ${reason}` })
+  expect(checks).toContainEqual({ id: 'discover', status: 'skipped', found: `The server ${reason}` })
+})
+
+test('an address with a proxy alone is no wrong path', async () => {
+  await using http = await serveRaw((_, response) => response.writeHead(502).end('Bad gateway'))
+  const { out } = await runCommand(['doctor', http.url])
+  expect(out).toContain('that the server behind the address runs')
 })
 
 test('a page that is allowed needs the headers of the protocol', async () => {

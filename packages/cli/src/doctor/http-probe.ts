@@ -116,6 +116,11 @@ export function errorOf({
   }
 }
 
+/** True for a status that says nothing about the request. 501 does: the server knows the request, and rejects it. */
+export function isUnavailable({ status }: Reply): boolean {
+  return status === 429 || (status >= 500 && status !== 501)
+}
+
 /** In a few words, for a finding. */
 export function describeReply(reply: Reply): string {
   const { status, failure } = reply

@@ -1,7 +1,7 @@
 import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { olderInitializeRequest } from '@x/exchange/internal'
-import type { RpcProbe, Target } from './check.ts'
-import { type Reply, sendHttpProbe } from './http-probe.ts'
+import { type Finding, type RpcProbe, skipped, type Target } from './check.ts'
+import { describeReply, isUnavailable, type Reply, sendHttpProbe } from './http-probe.ts'
 
 type Place = Pick<Target, 'url' | 'token' | 'signal' | 'send'>
 
@@ -20,6 +20,20 @@ export function sendRpc(place: Place, probe: RpcProbe): Promise<Reply> {
   const headers = headersOf(place, { ...ordinaryHeaders(probe), ...probe.headers })
   const { url, signal } = place
   return sendHttpProbe({ url, signal, headers, body: probeBodyOf(probe), ...probe.http })
+}
+
+/**
+ * Undefined if the reply is one to the request itself. An error of the server is that if the server still serves its
+ * ordinary request. Otherwise the reply is one of an outage, an overload or a limit, and the check could not be made.
+ */
+export async function findOutage(target: Target, reply: Reply): Promise<Finding | undefined> {
+  if (!isUnavailable(reply)) return undefined
+  const ordinary = target.served === undefined ? reply : await sendRpc(target, target.served)
+  return isUnavailable(ordinary) ? unavailable('The server', ordinary) : undefined
+}
+
+export function unavailable(subject: string, reply: Reply): Finding {
+  return skipped(`${subject} cannot answer now: ${describeReply(reply)}.`)
 }
 
 /** JSON text. Its params are an object. */
