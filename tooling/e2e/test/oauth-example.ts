@@ -42,10 +42,14 @@ export async function browse(url: URL, redirectUri: string, cookies = new Map<st
       cookies.set(name, value)
     }
     const location = response.headers.get('location')
-    const text = location === null ? await response.text() : ''
-    const user = /.*<button name="user" value="(\w+)"/.exec(text)?.[1]
-    if (location === null && user === undefined) throw new Error(`${next} answered ${response.status}: ${text}`)
-    next = new URL(location ?? `?user=${user}`, next)
+    next = new URL(location ?? (await pressButton(response)), next)
   }
   throw new Error(`The login does not end: ${next}`)
+}
+
+async function pressButton(response: Response): Promise<string> {
+  const text = await response.text()
+  const user = /.*<button name="user" value="(\w+)"/.exec(text)?.[1]
+  if (user === undefined) throw new Error(`${response.url} answered ${response.status}: ${text}`)
+  return `?user=${user}`
 }

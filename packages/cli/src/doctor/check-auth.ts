@@ -2,7 +2,7 @@ import { type JsonObject, parseJsonObject } from '@x/core'
 import { readChallengeParam, readMissingScope } from '../calls/given-token.ts'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { describeReply, isUnavailable, type Reply } from './http-probe.ts'
-import { discoverProbe, sendPlain, sendRpc, unavailable } from './rpc-probe.ts'
+import { discoverProbe, findOutage, sendPlain, sendRpc, unavailable } from './rpc-probe.ts'
 
 /** A client without a token finds the issuer, and the issuer's metadata have the same names. */
 export async function checkAuth(target: Target): Promise<Finding> {
@@ -19,12 +19,17 @@ export async function checkAuth(target: Target): Promise<Finding> {
       'A 401 has no resource_metadata in WWW-Authenticate.',
       'Add the address of the protected resource metadata (RFC 9728): a client finds the issuer there.',
     )
-  const { document, reason, outage } = await fetchDocument(anonymous, metadataUrl)
+  const isTokenRejected = target.token !== undefined && discovered.status === 401
+  return checkMetadataAt(anonymous, metadataUrl, isTokenRejected)
+}
+
+async function checkMetadataAt(target: Target, metadataUrl: URL, isTokenRejected: boolean): Promise<Finding> {
+  const { document, reason, outage } = await fetchDocument(target, metadataUrl)
   if (outage !== undefined) return unavailable(metadataUrl.href, outage)
   if (document === undefined)
     return wrong(`The metadata at ${metadataUrl.href} are not readable: ${reason}.`, 'Serve them without a token.')
-  const finding = await checkMetadata(anonymous, document)
-  if (finding.status !== 'ok' || target.token === undefined || discovered.status !== 401) return finding
+  const finding = await checkMetadata(target, document)
+  if (finding.status !== 'ok' || !isTokenRejected) return finding
   return wrong(
     'The server rejects the token.',
     `Get one for the resource ${JSON.stringify(document['resource'])}: the log of the server says what is wrong with this one.`,
@@ -44,6 +49,11 @@ export function checkScopes(
     `The token lacks a scope for ${method}: the server wants ${scope}.`,
     `Grant it with "${command}" at a terminal, which logs you in, or give a token with it by --token.`,
   )
+}
+
+/** Why the server has not served a request: the token lacks a scope, or the server cannot answer at present. */
+export async function findObstacle(target: Target, method: string, reply: Reply): Promise<Finding | undefined> {
+  return checkScopes(target, method, reply) ?? (await findOutage(target, reply))
 }
 
 function readMetadataUrl({ headers }: Reply): URL | undefined {

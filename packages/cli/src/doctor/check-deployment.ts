@@ -1,9 +1,9 @@
 import { errorCodes, type JsonObject } from '@x/schema'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
-import { checkScopes } from './check-auth.ts'
+import { findObstacle } from './check-auth.ts'
 import { isModern } from './check-revision.ts'
 import { describeReply, errorOf, isUnavailable, type Reply, resultOf } from './http-probe.ts'
-import { findOutage, sendPlain, sendRpc, unavailable } from './rpc-probe.ts'
+import { sendPlain, sendRpc, unavailable } from './rpc-probe.ts'
 
 /** The server says if it is ready, where it has an address for that. */
 export async function checkHealth(target: Target): Promise<Finding> {
@@ -30,11 +30,13 @@ export async function checkRounds(target: Target): Promise<Finding> {
   const requestState = resultOf(first)?.['requestState']
   if (typeof requestState !== 'string')
     return (
-      checkScopes(target, 'tools/call', first) ??
-      (await findOutage(target, first)) ??
+      (await findObstacle(target, 'tools/call', first)) ??
       skipped(`The tool ${tool.name} asks nothing with these arguments: ${describeReply(first)}.`)
     )
-  const replies = await sendAgain(target, { ...params, requestState })
+  return checkReplies(await sendAgain(target, { ...params, requestState }))
+}
+
+function checkReplies(replies: readonly Reply[]): Finding {
   const outage = replies.find(isUnavailable)
   const rejected = replies.filter((reply) => resultOf(reply) === undefined && !isUnavailable(reply))
   if (rejected.length === 0 && outage !== undefined) return unavailable('An instance', outage)

@@ -18,13 +18,11 @@ async function checkGuard(
   const headers = { ...served.headers, ...change.headers }
   const reply = await sendRpc(target, { ...served, ...change, headers })
   if (resultOf(reply) !== undefined) return wrong(`${what} is served.`, remedy)
-  const outage = await findOutage(target, reply)
-  if (outage !== undefined) return outage
-  if (reply.status >= 500 && reply.status !== 501)
-    return wrong(
-      `${what} gives ${describeReply(reply)}.`,
-      `Reject it with 4xx: an error of the server alarms its operator.`,
-    )
+  if (isUnavailable(reply)) {
+    const found = `${what} gives ${describeReply(reply)}.`
+    const faultRemedy = 'Reject it with 4xx: an error of the server alarms its operator.'
+    return (await findOutage(target, reply)) ?? wrong(found, faultRemedy)
+  }
   const isRejected = reply.status >= 400 || reply.status === 0
   if (!isRejected && reply.message?.['error'] === undefined)
     return wrong(`${what} gives ${describeReply(reply)}.`, remedy)

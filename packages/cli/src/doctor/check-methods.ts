@@ -2,10 +2,10 @@ import { quoteText } from '@x/core'
 import { errorCodes, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { findHostProblems } from '@x/server'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
-import { checkScopes } from './check-auth.ts'
+import { findObstacle } from './check-auth.ts'
 import { isModern } from './check-revision.ts'
 import { describeReply, errorOf, resultOf } from './http-probe.ts'
-import { findOutage, sendRpc } from './rpc-probe.ts'
+import { sendRpc } from './rpc-probe.ts'
 
 const lists = [
   ['tools', 'tools/list'],
@@ -49,8 +49,7 @@ async function checkList(target: Target, method: string): Promise<readonly strin
     const page = pageCount === 0 ? '' : `page ${pageCount + 1} of `
     if (result === undefined)
       return (
-        checkScopes(target, method, reply) ??
-        (await findOutage(target, reply)) ?? [...problems, `${page}${method} gives ${describeReply(reply)}`]
+        (await findObstacle(target, method, reply)) ?? [...problems, `${page}${method} gives ${describeReply(reply)}`]
       )
     const { tools, nextCursor, ttlMs, cacheScope } = result
     if (Array.isArray(tools)) allTools.push(...tools)
@@ -85,11 +84,8 @@ export async function checkUnknownMethod(target: Target): Promise<Finding> {
   if (errorOf(reply)?.code === errorCodes.methodNotFound)
     return ok(`An unknown method gives ${errorCodes.methodNotFound}.`)
   const remedy = `Answer with the error ${errorCodes.methodNotFound}.`
-  return (
-    checkScopes(target, method, reply) ??
-    (await findOutage(target, reply)) ??
-    wrong(`An unknown method gives ${describeReply(reply)}.`, remedy)
-  )
+  const found = `An unknown method gives ${describeReply(reply)}.`
+  return (await findObstacle(target, method, reply)) ?? wrong(found, remedy)
 }
 
 /** A client sees that a tool does not exist. */
@@ -101,9 +97,6 @@ export async function checkUnknownTool(target: Target): Promise<Finding> {
   const reply = await sendRpc(target, { method, params })
   if (errorOf(reply)?.code === errorCodes.invalidParams) return ok(`An unknown tool gives ${errorCodes.invalidParams}.`)
   const remedy = `Answer with the error ${errorCodes.invalidParams}: a result would reach the model as if the tool had run.`
-  return (
-    checkScopes(target, method, reply) ??
-    (await findOutage(target, reply)) ??
-    wrong(`An unknown tool gives ${describeReply(reply)}.`, remedy)
-  )
+  const found = `An unknown tool gives ${describeReply(reply)}.`
+  return (await findObstacle(target, method, reply)) ?? wrong(found, remedy)
 }

@@ -90,16 +90,18 @@ export function checkDiscover(target: Target): Finding {
   const versions = resultOf(discovered)?.['supportedVersions']
   if (Array.isArray(versions) && versions.includes(protocolVersion))
     return ok(`The server speaks ${versions.join(', ')}.`)
-  const tokenProblem = findTokenProblem(target)
-  if (tokenProblem !== undefined) return skipped(tokenProblem)
-  if (isHostRejection(discovered) || errorOf(discovered)?.code === errorCodes.headerMismatch)
-    return skipped('The request is rejected before it is read; see the finding above.')
+  const obstacle = findTokenProblem(target) ?? findEarlyRejection(discovered)
+  if (obstacle !== undefined) return skipped(obstacle)
   const remedy = `Serve ${protocolVersion}, beside the older revisions, so that clients need no session.`
   if (served !== undefined) return wrong(`The server speaks older revisions only, and not ${protocolVersion}.`, remedy)
-  if (discovered.status === 500)
-    return wrong(`server/discover gives ${describeReply(discovered)}.`, 'Read the log of the server: it fails there.')
-  if (isUnavailable(discovered)) return unavailable('The server', discovered)
-  return wrong(`server/discover gives ${describeReply(discovered)}.`, remedy)
+  const found = `server/discover gives ${describeReply(discovered)}.`
+  if (discovered.status === 500) return wrong(found, 'Read the log of the server: the request fails there.')
+  return isUnavailable(discovered) ? unavailable('The server', discovered) : wrong(found, remedy)
+}
+
+function findEarlyRejection(discovered: Reply): string | undefined {
+  const isRejected = isHostRejection(discovered) || errorOf(discovered)?.code === errorCodes.headerMismatch
+  return isRejected ? 'The request is rejected before it is read; see the finding above.' : undefined
 }
 
 function findTokenProblem({ discovered: { status, headers }, token }: Target): string | undefined {

@@ -95,7 +95,17 @@ test.each([429, 503])('a server that answers %i says nothing about what a check 
   const { checks, ok } = Object(json())
   expect([code, ok, checks.filter((check: { status: string }) => check.status === 'wrong')]).toEqual([0, 3, []])
   const found = `The server cannot answer now: ${status}, error -32603: busy.`
-  for (const id of ['headers', 'probe-shape', 'host', 'depth', 'lists', 'unknown-tool', 'keep-alive', 'stream', 'rounds'])
+  for (const id of [
+    'headers',
+    'probe-shape',
+    'host',
+    'depth',
+    'lists',
+    'unknown-tool',
+    'keep-alive',
+    'stream',
+    'rounds',
+  ])
     expect(checks).toContainEqual({ id, status: 'skipped', found })
 })
 

@@ -28,7 +28,8 @@ export function sendRpc(place: Place, probe: RpcProbe): Promise<Reply> {
  */
 export async function findOutage(target: Target, reply: Reply): Promise<Finding | undefined> {
   if (!isUnavailable(reply)) return undefined
-  const ordinary = target.served === undefined ? reply : await sendRpc(target, target.served)
+  const isLimited = reply.status === 429
+  const ordinary = target.served === undefined || isLimited ? reply : await sendRpc(target, target.served)
   return isUnavailable(ordinary) ? unavailable('The server', ordinary) : undefined
 }
 
