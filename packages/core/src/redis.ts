@@ -7,6 +7,7 @@
 import { importPeerDependency } from './import-peer-dependency.ts'
 import type { ConnectFunction } from './bus/connection.ts'
 import { createNetworkBus, type NetworkBus, type NetworkBusOptions } from './bus/network-bus.ts'
+import { computeBackoffMs, raceWithCancellation } from './waiting.ts'
 
 export { BusError, type BusErrorCode, isBusError } from './bus/change-bus.ts'
 export type { NetworkBus, NetworkBusOptions } from './bus/network-bus.ts'
@@ -66,58 +67,91 @@ export function redisBus(redis: string | RedisClient, options: RedisBusOptions =
   return { ...bus, close }
 }
 
-/**
- * A URL becomes a client, which `close` closes; a given client stays. The client of a URL connects with its first
- * command, and only a command in flight keeps the process running.
- */
+/** A URL becomes a client, which `close` closes; a given client stays. */
 export function openRedis<Client>(redis: string | Client): {
   readonly client: Client | RedisAtUrl
   close(): Promise<void>
 } {
   if (typeof redis !== 'string') return { client: redis, close: async () => {} }
-  const client = redisAtUrl(redis)
+  const client = new RedisAtUrl(redis)
   return { client, close: async () => client.close() }
 }
 
-/** A client that this process creates for a URL. */
-export interface RedisAtUrl extends Pick<RedisClient, 'sendCommand'> {
-  /** Another client of the URL, not yet connected. */
-  duplicate(): Promise<RedisSubscriber>
-  close(): void
-}
+/** Pauses between attempts to connect, while a command waits. */
+const reconnectPauses = { firstMs: 100, maxMs: 2000 }
 
-function redisAtUrl(url: string): RedisAtUrl {
-  let isClosed = false
-  const create = async () => {
+/** Connects with its first command. Only a command in flight keeps the process running. */
+export class RedisAtUrl {
+  readonly #url: string
+  #client: OwnClient | undefined
+  #connecting: Promise<OwnClient> | undefined
+  #commandCount = 0
+  #isClosed = false
+
+  constructor(url: string) {
+    this.#url = url
+  }
+
+  async sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown> {
+    this.#commandCount += 1
+    try {
+      const signal = options?.abortSignal
+      const client = await (signal === undefined ? this.#open() : raceWithCancellation(this.#open(), signal))
+      return await client.sendCommand(args, options)
+    } finally {
+      this.#commandCount -= 1
+    }
+  }
+
+  /** Another client of the URL, not yet connected. */
+  duplicate(): Promise<RedisSubscriber> {
+    return this.#create()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    if (this.#client !== undefined) destroyRedisClient(this.#client)
+  }
+
+  async #create(): Promise<OwnClient> {
     const { createClient } = await importPeerDependency('@redis/client@6', () => import('@redis/client'), 'A URL')
-    if (isClosed) throw new Error('The client of this URL was closed')
-    const client = createClient({ url })
+    if (this.#isClosed) throw new Error('The client of this URL was closed')
+    // The client pauses in a timer that keeps the process running, so it tries again only for a command.
+    const reconnectStrategy = (retryCount: number): number | false =>
+      this.#commandCount > 0 && computeBackoffMs(retryCount, reconnectPauses)
+    const client = createClient({ url: this.#url, socket: { reconnectStrategy } })
     // Without it, a connection that breaks would end the process. A command that fails has its own error.
     client.on('error', () => {})
     client.unref()
     return client
   }
-  let client: Awaited<ReturnType<typeof create>> | undefined
-  let opening: Promise<unknown> | undefined
-  const open = async (): Promise<void> => {
-    client = await create()
+
+  async #open(): Promise<OwnClient> {
+    const connecting = (this.#connecting ??= this.#connect())
+    let isOpen = false
+    try {
+      const client = await connecting
+      isOpen = client.isOpen
+      if (isOpen) return client
+    } finally {
+      if (!isOpen && this.#connecting === connecting) this.#connecting = undefined
+    }
+    // It lost its connection between two commands, and gave up.
+    return this.#open()
+  }
+
+  async #connect(): Promise<OwnClient> {
+    const client = await this.#create()
+    this.#client = client
     await client.connect()
+    return client
   }
-  return {
-    async sendCommand(args, options) {
-      opening ??= open().catch((error: unknown) => {
-        opening = undefined
-        throw error
-      })
-      await opening
-      return client?.sendCommand(args, options)
-    },
-    duplicate: create,
-    close() {
-      isClosed = true
-      if (client !== undefined) destroyRedisClient(client)
-    },
-  }
+}
+
+interface OwnClient extends RedisSubscriber {
+  sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>
+  /** False once it has given up, or was closed. */
+  readonly isOpen: boolean
 }
 
 /**

@@ -216,21 +216,26 @@ describeNeeding('redis', 'the store in Redis', (program) => {
   })
   keepsContract(() => stores)
 
-  test('when Redis is killed, calls fail as unavailable; after its restart nothing is lost', async () => {
-    const [client] = clients
-    if (!client) throw new Error('a client was made')
-    const store = redisStore(client, { timeoutMs: 500 })
-    const codec = storedState({ store })
-    // The limit that the outage needs also holds before it, where a busy machine may miss it.
-    const token = await vi.waitFor(() => codec.seal('kept', { purpose: 'test' }), 60_000)
-    await server.kill()
-    await expect(codec.open(token, { purpose: 'test' })).rejects.toMatchObject({ code: 'unavailable' })
-    await expect(store.add('while-down', '1', minute)).rejects.toMatchObject({ code: 'unavailable' })
-    await server.restart()
-    await expect.poll(() => codec.open(token, { purpose: 'test' }).catch(({ code }) => code)).toBe('kept')
-    // A command that timed out must not be executed later.
-    expect(await store.get('while-down')).toBeUndefined()
-  })
+  test.each([
+    ['a client', () => clients[0] ?? ''],
+    ['a URL', () => server.url],
+  ] as const)(
+    'over %s: when Redis is killed, calls fail as unavailable; after its restart nothing is lost',
+    async (_, redis) => {
+      const store = redisStore(redis(), { timeoutMs: 500 })
+      const codec = storedState({ store })
+      // The limit that the outage needs also holds before it, where a busy machine may miss it.
+      const token = await vi.waitFor(() => codec.seal('kept', { purpose: 'test' }), 60_000)
+      await server.kill()
+      await expect(codec.open(token, { purpose: 'test' })).rejects.toMatchObject({ code: 'unavailable' })
+      await expect(store.add('while-down', '1', minute)).rejects.toMatchObject({ code: 'unavailable' })
+      await server.restart()
+      await expect.poll(() => codec.open(token, { purpose: 'test' }).catch(({ code }) => code)).toBe('kept')
+      // A command that timed out must not be executed later.
+      expect(await store.get('while-down')).toBeUndefined()
+      await store.close()
+    },
+  )
 
   test('a prefix separates two applications', async () => {
     const [client] = clients

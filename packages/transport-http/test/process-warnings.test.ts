@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -26,10 +26,14 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Starts the program in a shell after a command, and returns it with the address that it serves. */
-async function startProgram(command = 'true'): Promise<{ child: ChildProcess & { stderr: Readable }; url: URL }> {
+async function startProgram(
+  command: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ child: ChildProcess & { stderr: Readable }; url: URL }> {
   const program = join(folder, 'left-open.mjs')
   const child = spawn('sh', ['-c', `${command} && exec "$0" "$1"`, process.execPath, program], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
   })
   const [printed] = await once(child.stdout, 'data')
   return { child, url: new URL(String(printed).trim()) }
@@ -46,14 +50,20 @@ function waitForWarning({ stderr }: { readonly stderr: Readable }, text: string)
   })
 }
 
-test('a process that does not exit after a stop by a signal names its open resources', async () => {
-  const { child } = await startProgram()
+test('a process that does not exit after a stop by a signal names its open resources and connections', async () => {
+  const database = createServer().listen(0, '127.0.0.1')
+  await once(database, 'listening')
+  const { port } = database.address() as AddressInfo
+  const { child } = await startProgram('true', { DATABASE_PORT: String(port) })
   try {
     const warning = waitForWarning(child, 'still alive')
     child.kill('SIGTERM')
-    expect(await warning).toMatch(/stopped 5 seconds ago, and the process is still alive \(.*Timeout.*\)/)
+    const text = await warning
+    expect(text).toMatch(/stopped 5 seconds ago, and the process is still alive \(.*Timeout.*\)/)
+    expect(text).toContain(`; connected to 127.0.0.1:${port})`)
   } finally {
     child.kill('SIGKILL')
+    database.close()
   }
 })
 

@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import { startRedis } from '@tooling/real-servers/redis'
+import { describeNeeding } from '@tooling/vitest/needs'
 import { isJsonObject } from '@x/schema'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
@@ -31,7 +34,7 @@ async function readLines(path: string): Promise<readonly string[]> {
 /** Starts a task and resolves to its id after its third step. */
 async function startCounting(fleet: ProcessFleet, effects: string): Promise<string> {
   const { result } = await fleet.ask('tools/call', { name: 'count' })
-  while ((await readLines(effects)).length < 3) await setTimeout(20)
+  await expect.poll(async () => (await readLines(effects)).length).toBeGreaterThanOrEqual(3)
   return isJsonObject(result) ? String(result['taskId']) : ''
 }
 
@@ -54,12 +57,53 @@ test('a server that runs a stored task exits after SIGTERM, and another instance
 
   await using next = await startProcessFleet(program.path, 1, environment)
   const read = async () => (await next.ask('tasks/get', { taskId }))['result']
-  let task = await read()
-  while (isJsonObject(task) && task['status'] === 'working') {
-    await setTimeout(100)
-    task = await read()
-  }
-  expect(task).toMatchObject({ status: 'completed', result: { content: [{ type: 'text', text: 'counted' }] } })
+  await expect.poll(read).not.toMatchObject({ status: 'working' })
+  const counted = { content: [{ type: 'text', text: 'counted' }] }
+  expect(await read()).toMatchObject({ status: 'completed', result: counted })
   // The stopped instance finished its step, so no step was done twice.
   expect(await readLines(effects)).toEqual(Array.from({ length: 30 }, (_, number) => `${number}`))
+})
+
+const initialize = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+  body: JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'host', version: '1.0.0' } },
+  }),
+}
+
+/** Stops a server after the database of all its parts was killed, none of which it closes. */
+async function stopWithout({ url, kill }: { readonly url: string; kill(): Promise<void> }): Promise<void> {
+  await using parts = await bundleProgram(new URL('./programs/unclosed-parts.ts', import.meta.url))
+  const child = spawn(process.execPath, [parts.path, url], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = once(child, 'close')
+  let printed = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    printed += text
+    if (text.includes('still alive')) child.kill('SIGKILL')
+  })
+  try {
+    const [address] = await once(child.stdout, 'data')
+    // An older client, so that the instance listens on the bus and writes to the store.
+    expect((await fetch(String(address).trim(), initialize)).status).toBe(200)
+    await kill()
+    await expect.poll(() => printed).toContain('change bus')
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+describeNeeding('redis', 'a server that closes neither store, bus nor engine', (redis) => {
+  test.each([
+    ['Redis', () => startRedis(redis)],
+    ['PostgreSQL', startPostgres],
+  ] as const)('exits after SIGTERM while %s is down [ROB-001]', async (_, startDatabase) => {
+    const database = await startDatabase()
+    await stopWithout(database).finally(() => database.close())
+  })
 })

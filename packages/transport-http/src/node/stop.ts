@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import type { Log } from '@x/core'
 import { onStopSignal } from '@x/core/node'
 import type { Server, Undrain } from '@x/exchange'
@@ -84,12 +85,31 @@ const exitWaitMs = 5_000
  */
 function reportWhatKeepsProcess(log: Log): void {
   setTimeout(() => {
-    const resources = new Map<string, number>()
-    for (const name of process.getActiveResourcesInfo()) resources.set(name, (resources.get(name) ?? 0) + 1)
-    const names = [...resources].map(([name, count]) => (count === 1 ? name : `${name} × ${count}`)).join(', ')
-    const advice = 'close what the program has opened, such as a database client, or exit it with process.exit()'
+    const peers = countEach(activePeers())
+    const resources = countEach(process.getActiveResourcesInfo()) + (peers && `; connected to ${peers}`)
+    const advice =
+      'close what the program has opened, such as a database client (one that tries to connect again is a Timeout), or exit it with process.exit()'
     const seconds = exitWaitMs / 1000
-    const message = `The server stopped ${seconds} seconds ago, and the process is still alive (${names}): ${advice}`
+    const message = `The server stopped ${seconds} seconds ago, and the process is still alive (${resources}): ${advice}`
     log({ level: 'warn', method: 'http', code: 'alive', message })
   }, exitWaitMs).unref()
+}
+
+/** Addresses of the other ends of open connections. */
+function activePeers(): readonly string[] {
+  // Undocumented: without it, the warning only lacks the addresses.
+  const getHandles: unknown = Reflect.get(process, '_getActiveHandles')
+  const handles: unknown = typeof getHandles === 'function' ? getHandles.call(process) : []
+  return (Array.isArray(handles) ? handles : []).flatMap((handle: unknown) =>
+    handle instanceof Socket && handle.remoteAddress !== undefined
+      ? [`${handle.remoteAddress}:${handle.remotePort}`]
+      : [],
+  )
+}
+
+/** Such as `Timeout, TCPSocketWrap × 2`. */
+function countEach(names: readonly string[]): string {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return [...counts].map(([name, count]) => (count === 1 ? name : `${name} × ${count}`)).join(', ')
 }
