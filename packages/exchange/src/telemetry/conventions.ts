@@ -83,6 +83,9 @@ const callerErrorCodes: ReadonlySet<number> = new Set([
   errorCodes.invalidRequest,
   errorCodes.methodNotFound,
   errorCodes.invalidParams,
+  errorCodes.headerMismatch,
+  errorCodes.missingRequiredClientCapability,
+  errorCodes.unsupportedProtocolVersion,
   legacyResourceNotFound,
 ])
 

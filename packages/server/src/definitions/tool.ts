@@ -127,6 +127,9 @@ export function toolResult(result: Partial<ToolContent>): FullToolResult {
   return { ...result, [fullResultBrand]: true }
 }
 
+/** Begins the result of a call whose arguments the input schema rejects. */
+export const invalidArgumentsText = 'Invalid arguments for tool'
+
 /** True for a value of {@link toolResult}. */
 export function isFullToolResult(value: unknown): value is FullToolResult {
   return typeof value === 'object' && value !== null && fullResultBrand in value

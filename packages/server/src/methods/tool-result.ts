@@ -2,7 +2,7 @@ import { isCancelled, quoteText, stringifyWellFormed } from '@x/core'
 import { type CallToolResult, type ContentBlock, isJsonObject, isMcpError, type JsonValue } from '@x/schema'
 import { type CompiledTool, mergeResultMeta } from '../compile/catalog.ts'
 import { isInputDeclined } from '../definitions/context.ts'
-import { isFullToolResult, isToolError, type ToolContent } from '../definitions/tool.ts'
+import { invalidArgumentsText, isFullToolResult, isToolError, type ToolContent } from '../definitions/tool.ts'
 import { formatIssues, type RejectedValue } from '../json-schema/rejected-value.ts'
 import { isUnansweredError } from '../replay/ask-client.ts'
 import type { ServedRequest } from '../replay/served-request.ts'
@@ -127,10 +127,7 @@ export function createInvalidArgumentsResult(
   rejectedValue: RejectedValue,
   request: ServedRequest,
 ): CallToolResult {
-  return createErrorResult(
-    `Invalid arguments for tool ${quoteText(tool.key)}:\n${formatIssues(rejectedValue)}`,
-    request,
-  )
+  return createErrorResult(`${invalidArgumentsText} ${quoteText(tool.key)}:\n${formatIssues(rejectedValue)}`, request)
 }
 
 /**

@@ -117,7 +117,17 @@ describe('The log of calls', () => {
     await callTool(server, 'work')
     await errorOf(server, 'tools/call', { name: 'invented' })
     await errorOf(server, 'com.example/invented')
+    const meta = { 'io.modelcontextprotocol/protocolVersion': '2027-01-01' }
+    expect(await errorOf(server, 'server/discover', {}, { meta })).toMatchObject({ code: -32022 })
     expect(records).toEqual([])
+  })
+
+  test('says of invalid arguments that they are, without quoting them', async () => {
+    const { server, records } = serveLogged()
+    await callTool(server, 'work', { secret: 7 })
+    expect(records).toMatchObject([
+      { level: 'warn', code: 'tool_error', message: 'tools/call "work" got invalid arguments' },
+    ])
   })
 
   test('is not written for an error that the log of the server has, with the request, the task and the trace', async () => {

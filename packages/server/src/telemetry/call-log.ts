@@ -18,11 +18,11 @@ import {
   requestMetaOf,
   type RpcRequest,
   type RpcResponse,
-  type WireError,
+  type RpcResult,
 } from '@x/schema'
 import { capabilityNamesOf } from '@x/schema/internal'
 import { isCallerError } from '@x/exchange/internal'
-import { isToolError } from '../definitions/tool.ts'
+import { invalidArgumentsText, isToolError } from '../definitions/tool.ts'
 import { logContextOf } from '../request/report.ts'
 
 /** One call that failed or was slow, with the members of every log record of the server. */
@@ -57,8 +57,9 @@ const defaultSlowMs = 10_000
 
 /**
  * Writes one record for each request that failed or was slow. There is none for a stream, for a request that is
- * rejected because of its caller (-32700, -32600, -32601, -32602), or for an error that the server has logged already;
- * there is one for a result with `isError`, even if the arguments were invalid. Records identify their request as the
+ * rejected because of its caller (-32700, -32600, -32601, -32602, -32020, -32022), or for an error that the server has
+ * logged already; there is one for a missing capability (-32021) and for a result with `isError`, even if the arguments
+ * were invalid. Records identify their request as the
  * server's other ones do, so both can be joined by `requestId`, `taskId` or `traceId`. They contain no argument,
  * answer, result, state or token, except for what an author put into a thrown `err`.
  *
@@ -92,22 +93,19 @@ function startCallLog(
     const startedAt = runtime.monotonicNow()
     const isTaskRun = call.context.get(taskAttemptKey) !== undefined
     const observation: Observation = { round: 0, steps: 0, handOffs: 0, slowestStep: undefined, error: undefined }
-    const writeRecord = (code: string | undefined, error?: WireError): void => {
+    const writeRecord = (code: string | undefined, response?: RpcResponse): void => {
       const durationMs = runtime.monotonicNow() - startedAt
       if (code === undefined && (durationMs < slowMs || isTaskRun)) return
       if (isObject(observation.error) && loggedErrors.has(observation.error)) return
       const described = { ...request, call, name: host.offers(request)?.name }
-      const record = createCallRecord(
-        described,
-        { code, durationMs, lacking: describeMissingCapability(error, request) },
-        observation,
-      )
+      const mistake = response && describeMistake(response, request)
+      const record = createCallRecord(described, { code, durationMs, mistake }, observation)
       // By now the request has its response, whether or not its record could be written.
       callListener(log, record, (error) => host.log(errorRecord(error, { method: 'callLog' })))
     }
     try {
       const response = await next(request, withContext(call, observationKey, observation))
-      writeRecord(failureCodeOf(response), 'error' in response ? response.error : undefined)
+      writeRecord(failureCodeOf(response), response)
       return response
     } catch (error) {
       // An error that a call throws after its caller, or the stop of its instance, has ended it is no failure.
@@ -146,29 +144,40 @@ function observeCall(event: ServerEvent): void {
 }
 
 function failureCodeOf(response: RpcResponse): string | undefined {
-  if ('error' in response) return isCallerError(response.error.code) ? undefined : String(response.error.code)
-  return response.result['isError'] === true ? 'tool_error' : undefined
+  if (!('error' in response)) return response.result['isError'] === true ? 'tool_error' : undefined
+  const { code } = response.error
+  // A user of such a client waits for a question in vain, which an operator may want to know.
+  const isLogged = code === errorCodes.missingRequiredClientCapability || !isCallerError(code)
+  return isLogged ? String(code) : undefined
 }
 
-/** Describes a client's lack of a capability, which is no fault of the server. Undefined for other errors. */
-function describeMissingCapability(error: WireError | undefined, { params }: RpcRequest): string | undefined {
-  if (error?.code !== errorCodes.missingRequiredClientCapability || !isJsonObject(error.data)) return undefined
-  const required = error.data['requiredCapabilities']
+/** Describes a mistake of the caller, which is no fault of the server. Undefined for other failures. */
+function describeMistake(response: RpcResponse, { params }: RpcRequest): string | undefined {
+  if (!('error' in response)) return hasInvalidArguments(response.result) ? 'got invalid arguments' : undefined
+  const { code, data } = response.error
+  if (code !== errorCodes.missingRequiredClientCapability || !isJsonObject(data)) return undefined
+  const required = data['requiredCapabilities']
   const names = isJsonObject(required) ? capabilityNamesOf(required).join(', ') : 'a capability'
   const client = requestMetaOf(params)[metaKeys.clientInfo]?.name
   const lacks = `which its client${client === undefined ? '' : ` ${quoteText(client)}`} does not declare`
   return `needs ${names}, ${lacks} (-32021)`
 }
 
+/** Which arguments they were is for the model to read, and may quote them. */
+function hasInvalidArguments({ isError, content }: RpcResult['result']): boolean {
+  const [block]: unknown[] = isError === true && Array.isArray(content) ? content : []
+  return isJsonObject(block) && String(block['text']).startsWith(invalidArgumentsText)
+}
+
 interface CallOutcome {
   readonly code: string | undefined
   readonly durationMs: number
-  readonly lacking: string | undefined
+  readonly mistake: string | undefined
 }
 
 function createCallRecord(
   request: Pick<RpcRequest, 'id' | 'method' | 'params'> & { readonly call: Call; readonly name: string | undefined },
-  { code, durationMs, lacking }: CallOutcome,
+  { code, durationMs, mistake }: CallOutcome,
   observation: Observation,
 ): CallRecord {
   const { round, steps, handOffs, slowestStep, error } = observation
@@ -181,14 +190,14 @@ function createCallRecord(
     ...Object.fromEntries(given),
     method,
     requestId: id,
-    level: code === undefined || code === 'tool_error' || lacking !== undefined ? 'warn' : 'error',
-    message: `${subject} ${lacking ?? describeOutcome(code, durationMs, error)}`,
+    level: code === undefined || code === 'tool_error' || mistake !== undefined ? 'warn' : 'error',
+    message: `${subject} ${mistake ?? describeOutcome(code, durationMs, error)}`,
     code: code ?? 'slow',
     durationMs,
     round,
     steps,
     handOffs,
-    ...(hasFrames(error) && lacking === undefined && { err: error }),
+    ...(hasFrames(error) && mistake === undefined && { err: error }),
   }
 }
 

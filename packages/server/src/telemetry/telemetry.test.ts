@@ -159,6 +159,7 @@ describe('The span of a request', () => {
       { name: 'invented' },
       { code: SpanStatusCode.UNSET, status: '-32602', type: undefined },
     ],
+    ['a lack', 'tools/call', { name: 'ask' }, { code: SpanStatusCode.UNSET, status: '-32021', type: undefined }],
     ['an unknown method', 'com.example/none', {}, { code: SpanStatusCode.UNSET, status: '-32601', type: undefined }],
     [
       'another error code',
