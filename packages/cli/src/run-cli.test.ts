@@ -38,6 +38,7 @@ describe("a user's mistake has one message and no stack trace [OPS-010]", () => 
     ['a time without a unit', ['tasks', 'list', '--store', 'pglite:x', '--older-than', '5'], 2, 'such as 5m'],
     ['a page that is too large', ['tasks', 'list', '--store', 'pglite:x', '--limit', '1001'], 2, 'at most 1000'],
     ['an unknown store', ['tasks', 'counts', '--store', 'mysql://u:secret@h/d'], 2, 'store has the scheme mysql:'],
+    ['a folder without a scheme', ['tasks', 'list', '--store', './tasks'], 2, 'write "pglite:./tasks" for a folder'],
     ['a store in memory', ['tasks', 'counts', '--store', 'memory:'], 2, 'in the process of its server only'],
     ['a misspelt folder', ['tasks', 'counts', '--store', 'pglite:./nostore'], 2, 'there is no folder ./nostore'],
     [

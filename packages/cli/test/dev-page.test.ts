@@ -86,7 +86,9 @@ describeNeeding('chromium', 'the page of mcpx dev', (executablePath) => {
       const outcome = tab.locator('[data-outcome=done]')
       await outcome.waitFor()
       expect(await outcome.innerText()).toContain('#17 is Fixed in edition 2')
-      await outcome.getByText('The handler ran 2 times').waitFor()
+      await outcome
+        .getByText('The handler ran 2 times, each time from its first line, and had recorded no step')
+        .waitFor()
       const pids = await tab.locator('.message .instance').allInnerTexts()
       expect([pids.length, new Set(pids).size]).toEqual([4, 2])
       expect(complaints).toEqual([])

@@ -177,6 +177,14 @@ export interface Connection extends AsyncResource {
 }
 
 /**
+ * The URL of a connection, if it identifies a server. That of a command is the name of its program, under which any
+ * number of servers run.
+ */
+export function identifyingUrlOf({ url }: Pick<Connection, 'url'>): string | undefined {
+  return url?.startsWith('stdio:') ? undefined : url
+}
+
+/**
  * The server of a connection, by its revision. `namesCalls` is true if each question of an older server says which call
  * it belongs to. Such a connection can serve several calls that ask at the same time.
  */

@@ -303,10 +303,11 @@ describe('A serialized session', () => {
   })
 
   test.each([
-    ['whose', { target: 'x' }],
-    ["which server's", { user: 'ada' }],
-  ])('needs to know %s it is [SES-004]', async (_title, options) => {
-    const session = await open(echo, options).sessions.create()
+    ['whose', { target: 'x' }, echo],
+    ["which server's", { user: 'ada' }, echo],
+    ['which of the servers of a program', { user: 'ada' }, { exchange: echo, url: 'stdio:node' }],
+  ])('needs to know %s it is [SES-004]', async (_title, options, target) => {
+    const session = await open(target, options).sessions.create()
     expect(() => session.serialize()).toThrow(expect.objectContaining({ code: 'unidentified' }))
   })
 

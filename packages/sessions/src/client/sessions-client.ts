@@ -1,5 +1,6 @@
 import type { CallOptions, Client, ClientExtension, ClientExtensionHost, CoreClientOptions } from '@x/client'
 import { type OptionTable, resolveOptions } from '@x/core'
+import { identifyingUrlOf } from '@x/exchange/internal'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import {
   parseSessionMetadata,
@@ -21,7 +22,10 @@ import { SessionRecord } from './session-state.ts'
 
 /** The options of {@link sessionsClient}. */
 export interface SessionsClientOptions {
-  /** Name of the server in serialized sessions. Default: the `url` of the connection. */
+  /**
+   * Name of the server in serialized sessions. Default: the URL of a connection over HTTP. Give one for a server in this
+   * process or over stdio, and for one that you reach at several URLs.
+   */
   readonly target?: string | undefined
   /**
    * Name of the user in serialized sessions: the subject that the server authenticates, or null if the server does not
@@ -85,7 +89,10 @@ export function sessionsClient(options: SessionsClientOptions = {}): ClientExten
     // seed data-layer-sessions, capabilities: clients declare sessions under `experimental`.
     capabilities: { experimental: { sessions: {} } },
     start: (host) => ({
-      api: createSessionsClient({ host, owner: { target: options.target ?? host.url, user: options.user } }),
+      api: createSessionsClient({
+        host,
+        owner: { target: options.target ?? identifyingUrlOf(host), user: options.user },
+      }),
     }),
   }
 }

@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import { isJsonObject } from '@x/schema'
 import { isTaskId, maxIdLength } from './parse-results.ts'
 import type { TaskReference } from './task-requests.ts'
@@ -8,7 +9,7 @@ import { TaskError } from './task-error.ts'
  * secret: it is then enough to read the result and to cancel the task.
  */
 export type SerializedTask = {
-  /** Server that runs the task: the option `target`, or the connection's URL. */
+  /** Server that runs the task: the option `target`, or the URL of a connection over HTTP. */
   readonly target: string
   /** Whose task it is. Null if the server does not authenticate users. */
   readonly user: string | null
@@ -51,10 +52,15 @@ export function parseSerializedTask(serializedTask: unknown, owner: TaskOwner): 
     throw malformedTaskError('its tool must be the name of a tool')
   if (!isKeyList(answered)) throw malformedTaskError(`its answered must be at most ${maxAnsweredKeys} keys`)
   if (serializedTask.target !== target)
-    throw new TaskError('foreign', `The serialized task is not one of ${target}`, { tool })
+    throw new TaskError('foreign', otherServerMessage(serializedTask.target, target), { tool })
   if (serializedTask.user !== user)
     throw new TaskError('foreign', 'The serialized task is not one of this user', { tool })
   return { taskId, tool, answeredKeys: answered }
+}
+
+function otherServerMessage(taskTarget: unknown, target: string): string {
+  const advice = 'if both are one server, serialize and resume its tasks with the same `target` of tasksClient()'
+  return `The serialized task is one of ${quoteText(taskTarget)}, and not of ${quoteText(target)}; ${advice}`
 }
 
 function isKeyList(value: unknown): value is readonly string[] {

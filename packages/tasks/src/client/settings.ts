@@ -7,7 +7,8 @@ import {
   type ResolvedOptions,
   resolveOptions,
 } from '@x/core'
-import { type ClientError, isClientError, isPermanent } from '@x/client'
+import { type ClientError, type ClientExtensionHost, isClientError, isPermanent } from '@x/client'
+import { identifyingUrlOf } from '@x/exchange/internal'
 import type { TaskHandle } from './task-handle.ts'
 
 /** How often a task is polled, in milliseconds. */
@@ -28,8 +29,9 @@ export interface PollingOptions {
 /** Options of the client extension `tasks`. */
 export interface TasksClientOptions {
   /**
-   * Identifies the server in serialized tasks. Default: the connection's `url`. For a command that is only the name of
-   * the program, and for an address it has no query; give a `target` if your servers differ only in these.
+   * Identifies the server in serialized tasks. Default: the URL of a connection over HTTP, without its query. Give a
+   * `target` for a server in this process or over stdio, for servers that differ only in the query, and for one that you
+   * reach at several URLs.
    */
   readonly target?: string | undefined
   /**
@@ -104,8 +106,15 @@ export interface TasksClientSettings
  * Fills in defaults. Throws `TypeError` for an unknown option, and `RangeError` for a number of milliseconds that is
  * not above 0, or is above `maxTimerMs`.
  */
-export function resolveTasksSettings(options: TasksClientOptions, url: string | undefined): TasksClientSettings {
-  const { target = url, runtime: clock, ...settings } = resolveOptions(options, tasksOptionTable, 'tasksClient')
+export function resolveTasksSettings(
+  options: TasksClientOptions,
+  host: Pick<ClientExtensionHost, 'url'>,
+): TasksClientSettings {
+  const {
+    target = identifyingUrlOf(host),
+    runtime: clock,
+    ...settings
+  } = resolveOptions(options, tasksOptionTable, 'tasksClient')
   return { ...settings, target, clock }
 }
 

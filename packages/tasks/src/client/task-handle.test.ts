@@ -246,12 +246,13 @@ describe('A serialized task', () => {
     expect(() => client.tasks.resume(serialized)).toThrow(expect.objectContaining({ code: 'malformed' }))
   })
 
-  test.each<[string, TasksClientOptions]>([
-    ['target', { user: 'ada' }],
-    ['user', { target: 'memory' }],
-  ])('requires the option `%s`', async (name, options) => {
+  test.each<[string, string, TasksClientOptions, string?]>([
+    ['target', 'in this process', { user: 'ada' }],
+    ['target', 'that is a command, whose URL others share', { user: 'ada' }, 'stdio:node'],
+    ['user', 'with a name', { target: 'memory' }],
+  ])('requires the option `%s` for a server %s', async (name, _title, options, url) => {
     const { exchange } = scriptedTasks({}).connection
-    const client = createClient(exchange, { ...host, extensions: [tasksClient(options)] })
+    const client = createClient({ exchange, url }, { ...host, extensions: [tasksClient(options)] })
     const task = await beginTask(client)
     expect(() => task.serialize()).toThrow(`give tasksClient() a \`${name}\``)
     expect(() => task.serialize()).toThrow(expect.objectContaining({ code: 'unidentified' }))

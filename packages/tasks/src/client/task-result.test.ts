@@ -3,6 +3,7 @@ import { type JsonObject, projectMetaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import {
   acknowledgementResult,
+  beginTask,
   completedTaskResult,
   createInputRequiredTask,
   createTextResult,
@@ -67,4 +68,11 @@ describe('a call whose signal aborts', () => {
     expect(hasRejected).toBe(true)
     await call
   })
+})
+
+test('a task of another address is refused with the names of both, and the option for two addresses of one server', async () => {
+  const { client } = scriptedTasks({})
+  const task = await beginTask(client)
+  const resume = () => client.tasks.resume({ ...task.serialize(), target: 'https://other.example/mcp' })
+  expect(resume).toThrow(/"https:\/\/other\.example\/mcp", and not of "https:\/\/example\.com\/mcp"; .*`target`/)
 })

@@ -50,7 +50,7 @@ export interface TasksClient {
  */
 export function tasksClient(options: TasksClientOptions = {}): ClientExtension<'tasks', TasksClient> {
   // For an invalid number, throw here, and not only when a client is created.
-  resolveTasksSettings(options, undefined)
+  resolveTasksSettings(options, { url: undefined })
   return {
     extends: 'client',
     name: 'tasks',
@@ -81,7 +81,7 @@ function startTaskClient(
   clientOptions: TasksClientOptions,
   host: ClientExtensionHost,
 ): ClientExtensionInstance<TasksClient> {
-  const context = { host, settings: resolveTasksSettings(clientOptions, host.url) }
+  const context = { host, settings: resolveTasksSettings(clientOptions, host) }
   // `wrapCall` replaces this by its `next`, which also handles the result types of the extensions after this one.
   let sendCall = host.sendCall
   return {

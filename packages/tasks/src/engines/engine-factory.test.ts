@@ -29,7 +29,8 @@ test('an engine that was closed before its first use is not opened by a later ca
 })
 
 test.each([
-  ['mysql://root:topsecret@db', 'store has the scheme mysql:; write "memory:", "pglite:" and a folder, or a URL'],
+  ['mysql://root:topsecret@db', 'store has the scheme mysql:; write a URL that begins with "postgres://" or'],
+  ['./tasks', 'store has no scheme; write "pglite:./tasks" for a folder, or a URL'],
   ['pglite:', 'store has the scheme pglite:; write'],
   ['', 'store has the scheme none; write'],
 ])('%s is not a store, and the error does not contain the address', (store, message) => {

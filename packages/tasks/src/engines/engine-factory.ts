@@ -1,4 +1,4 @@
-import type { Log } from '@x/core'
+import { type Log, quoteText } from '@x/core'
 import type { TaskEngine } from './engine.ts'
 import { createLazyEngine, defaultLeaseMs } from './lazy-engine.ts'
 import { memoryEngine } from './memory-engine.ts'
@@ -16,10 +16,15 @@ export function engineFactoryFor(store: string): (log: Log) => TaskEngine {
   const folder = /^pglite:(.+)$/.exec(store)?.[1]
   if (folder !== undefined)
     return openLazily(async (options) => (await import('./pglite/pglite-engine.ts')).pgliteEngine(folder, options))
+  throw new RangeError(`store ${describeProblem(store)}`)
+}
+
+function describeProblem(store: string): string {
+  const urls = 'a URL that begins with "postgres://" or "redis://"'
+  // Without a colon it is no URL, and contains no password.
+  if (/^[^:]+$/.test(store)) return `has no scheme; write ${quoteText(`pglite:${store}`)} for a folder, or ${urls}`
   const scheme = /^[a-z]{1,20}:/i.exec(store)?.[0] ?? 'none'
-  throw new RangeError(
-    `store has the scheme ${scheme}; write "memory:", "pglite:" and a folder, or a URL that begins with "postgres://" or "redis://"`,
-  )
+  return `has the scheme ${scheme}; write ${urls}, "pglite:" and a folder, or "memory:" for the tasks of one process`
 }
 
 function openLazily(

@@ -12,7 +12,7 @@ export interface CallProps {
 
 /**
  * Says that a handler ran several times, unless its state has a step: an effect before a question then happens in each
- * run. A state whose key the page does not have may have none.
+ * run. If the page does not have the key of the state, the sentence is true with a step and without one.
  */
 export function RunsNote({ session, call: { id } }: CallProps): VNode | null {
   const recorded = useSignal<'steps' | 'no step' | 'unknown'>('steps')
@@ -36,8 +36,16 @@ export function RunsNote({ session, call: { id } }: CallProps): VNode | null {
   return (
     <p class="hint">
       The handler ran {tokens.length + 1} times, each time from its first line
-      {recorded.value === 'no step' && ', and had recorded no step when it asked'}. That is right if it did nothing but
-      ask: an effect before a question belongs in <code>ctx.step</code>.
+      {recorded.value === 'no step' ? (
+        <>
+          , and had recorded no step when it asked. That is right if it did nothing but ask: an effect before a question
+          belongs in <code>ctx.step</code>.
+        </>
+      ) : (
+        <>
+          . What it does in <code>ctx.step</code> before a question was done once, and everything else each time.
+        </>
+      )}
     </p>
   )
 }
