@@ -1,13 +1,7 @@
 import { createClient, type InputHandlers } from '@x/client'
 import type { ClientTarget } from '@x/exchange'
 import type { CallToolResult } from '@x/schema'
-import { isTaskError, tasksClient } from '@x/tasks/client'
-
-/** The storage of a host. */
-export interface Notebook {
-  readonly write: (text: string) => Promise<void>
-  readonly read: () => Promise<string>
-}
+import { isTaskError, type TaskHandle, tasksClient } from '@x/tasks/client'
 
 // #region call
 export async function shipAll(
@@ -25,7 +19,8 @@ export async function shipAll(
 // #endregion call
 
 // #region start
-export async function startShipping(target: ClientTarget, notes: Notebook): Promise<string> {
+/** Returns the task as JSON, for you to save. */
+export async function startShipping(target: ClientTarget): Promise<string | undefined> {
   const client = createClient(target, {
     name: 'host',
     version: '1.0.0',
@@ -34,22 +29,21 @@ export async function startShipping(target: ClientTarget, notes: Notebook): Prom
     extensions: [tasksClient({ user: 'ada' })],
   })
   const started = await client.tasks.start('ship_orders', { day: 'monday' })
-  // The server did not make it a task, or rejected the arguments.
-  if (started.status === 'complete') return started.result.isError === true ? 'not shipped' : 'the orders are shipped'
-  await notes.write(JSON.stringify(started.task.serialize()))
-  return 'the orders are being shipped'
+  // It did not become a task: `started.result` is its result, which may have `isError`.
+  if (started.status === 'complete') return undefined
+  return JSON.stringify(started.task.serialize())
 }
 // #endregion start
 
 // #region resume
 export async function resumeShipping(
   target: ClientTarget,
-  notes: Notebook,
+  savedTask: string,
   elicit: InputHandlers['elicit'],
 ): Promise<CallToolResult | 'nothing'> {
   const extensions = [tasksClient({ user: 'ada' })]
   const client = createClient(target, { name: 'host', version: '1.0.0', elicit, extensions })
-  const task = client.tasks.resume(JSON.parse(await notes.read()))
+  const task = client.tasks.resume(JSON.parse(savedTask))
   try {
     return await task.result()
   } catch (error) {
@@ -58,3 +52,14 @@ export async function resumeShipping(
   }
 }
 // #endregion resume
+
+// #region answer
+export async function answerLater(task: TaskHandle, ask: (message: string) => Promise<string>): Promise<void> {
+  for await (const state of task) {
+    const question = state.status === 'input_required' ? state.inputRequests['carrier'] : undefined
+    if (question?.method !== 'elicitation/create') continue
+    const carrier = await ask(question.params.message)
+    await task.answer({ carrier: { action: 'accept', content: { carrier } } })
+  }
+}
+// #endregion answer

@@ -1,6 +1,6 @@
 import { createServer, type McpServer, type ServerDefinition, sealedState, type Tool, tool } from '@x/server'
 import { type PostgresPool, postgresBus } from '@x/server/postgres'
-import { tasks, type TasksApi } from '@x/tasks/server'
+import { tasks } from '@x/tasks/server'
 import { engineContract, type EngineUnderTest } from '@x/tasks/testing'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
@@ -27,14 +27,13 @@ export const shipOrders = (shop: Shop): Tool =>
   })
 
 // #region decide
-export const shipSome = (shop: Shop): Tool =>
+export const shipSome = (ship: (order: string, idempotencyKey: string) => Promise<string>): Tool =>
   tool('ship_some', {
     description: 'Ships orders',
     input: z.object({ orders: z.array(z.string()) }),
     task: ({ orders }) => (orders.length > 10 ? 'required' : 'never'),
     async run({ orders }, ctx) {
-      for (const order of orders)
-        await ctx.step(`ship/${order}`, ({ idempotencyKey }) => shop.ship(order, idempotencyKey))
+      for (const order of orders) await ctx.step(`ship/${order}`, ({ idempotencyKey }) => ship(order, idempotencyKey))
       return `Shipped ${orders.length} orders.`
     },
   })
@@ -43,23 +42,18 @@ export const shipSome = (shop: Shop): Tool =>
 // #region first
 const carriers = z.object({ carrier: z.enum(['bike', 'truck']) })
 
-export const shipWith = (shop: Shop): Tool =>
+export const shipWith = (ship: (order: string, idempotencyKey: string) => Promise<string>): Tool =>
   tool('ship_with', {
-    description: 'Ships every order of a day with a carrier of the user’s choice',
-    input: z.object({ day: z.string() }),
-    async run({ day }, ctx) {
+    description: 'Ships orders with a carrier of the user’s choice',
+    input: z.object({ orders: z.array(z.string()) }),
+    async run({ orders }, ctx) {
       const { carrier } = await ctx.elicit('carrier', { message: 'Which carrier?', schema: carriers })
       await ctx.continueAsTask()
-      const orders = await ctx.step('orders', () => shop.orders(day))
-      for (const order of orders)
-        await ctx.step(`ship/${order}`, ({ idempotencyKey }) => shop.ship(order, idempotencyKey))
+      for (const order of orders) await ctx.step(`ship/${order}`, ({ idempotencyKey }) => ship(order, idempotencyKey))
       return `Shipped ${orders.length} orders by ${carrier}.`
     },
   })
 // #endregion first
-
-/** A server with tasks. */
-export type TaskServer = McpServer & { readonly tasks: TasksApi }
 
 // #region fleet
 export async function instance(
@@ -85,10 +79,10 @@ export async function instance(
 // #endregion fleet
 
 // #region roles
-export const accepting = (definition: ServerDefinition): TaskServer =>
+export const accepting = (definition: ServerDefinition): McpServer =>
   createServer({ ...definition, extensions: [tasks({ store: 'postgres://localhost/shop', runWorker: false })] })
 
-export async function working(definition: ServerDefinition): Promise<TaskServer> {
+export async function working(definition: ServerDefinition): Promise<McpServer> {
   const store = tasks({ store: 'postgres://localhost/shop', concurrency: 64 })
   const server = createServer({ ...definition, extensions: [store] })
   // The worker starts with the first request, or here in a program without requests.

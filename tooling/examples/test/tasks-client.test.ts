@@ -1,10 +1,11 @@
-import type { InputHandlers } from '@x/client'
+import { createClient, type InputHandlers } from '@x/client'
 import { createServer, tool } from '@x/server'
+import { tasksClient } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks } from '@x/tasks/server'
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { resumeShipping, type Notebook, shipAll, startShipping } from '../src/tasks-client.ts'
+import { answerLater, resumeShipping, shipAll, startShipping } from '../src/tasks-client.ts'
 
 const text = (said: string) => [{ type: 'text', text: said }]
 
@@ -31,16 +32,6 @@ const server = createServer({
 })
 const connection = { exchange: server.exchange, url: 'https://example.com/mcp' }
 
-function notebook(): Notebook {
-  let page = ''
-  return {
-    read: async () => page,
-    write: async (words) => {
-      page = words
-    },
-  }
-}
-
 afterAll(() => server.close())
 
 test('a call is followed to its result, and the user is asked during the task', async () => {
@@ -48,16 +39,28 @@ test('a call is followed to its result, and the user is asked during the task', 
   expect(result.content).toEqual(text('Shipped the orders of monday by bike.'))
 })
 
-test('a started task is resumed from the notes', async () => {
-  const notes = notebook()
-  expect(await startShipping(connection, notes)).toBe('the orders are being shipped')
-  const result = await resumeShipping(connection, notes, bike)
+test('a started task is resumed from its JSON', async () => {
+  const savedTask = String(await startShipping(connection))
+  const result = await resumeShipping(connection, savedTask, bike)
   expect(result).toMatchObject({ content: text('Shipped the orders of monday by bike.') })
 })
 
+test('the question of a task is answered while its states are read', async () => {
+  const savedTask = String(await startShipping(connection))
+  const extensions = [tasksClient({ user: 'ada' })] as const
+  const capabilities = { elicitation: { form: {} } }
+  const client = createClient(connection, { name: 'host', version: '1.0.0', capabilities, extensions })
+  const task = client.tasks.resume(JSON.parse(savedTask))
+  const asked: string[] = []
+  await answerLater(task, async (message) => (asked.push(message), 'bike'))
+  expect([asked, (await task.result()).content]).toEqual([
+    ['Which carrier?'],
+    text('Shipped the orders of monday by bike.'),
+  ])
+})
+
 test('a task that has expired returns nothing', async () => {
-  const notes = notebook()
-  await startShipping(connection, notes)
-  await notes.write((await notes.read()).replace(/"taskId":"[^"]+"/, '"taskId":"lost"'))
-  expect(await resumeShipping(connection, notes, bike)).toBe('nothing')
+  const savedTask = String(await startShipping(connection))
+  const lostTask = savedTask.replace(/"taskId":"[^"]+"/, '"taskId":"lost"')
+  expect(await resumeShipping(connection, lostTask, bike)).toBe('nothing')
 })

@@ -37,13 +37,13 @@ test.each([
 ])('%i orders become %i tasks', async (count, tasks) => {
   const orders = Array.from({ length: count }, (_, index) => `${index}`)
   const shop = createShop()
-  expect((await call(programs.shipSome(shop), { orders })).tasks).toBe(tasks)
+  expect((await call(programs.shipSome(shop.ship), { orders })).tasks).toBe(tasks)
   expect(shop.shipped).toEqual(orders)
 })
 
 test('the user is asked for a carrier before the task', async () => {
   const shop = createShop()
-  const { content, tasks } = await call(programs.shipWith(shop), { day: 'today' })
+  const { content, tasks } = await call(programs.shipWith(shop.ship), { orders: await shop.orders('today') })
   expect([content, tasks, shop.shipped.length]).toEqual([[{ type: 'text', text: 'Shipped 12 orders by bike.' }], 1, 12])
 })
 
