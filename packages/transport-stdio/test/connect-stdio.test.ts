@@ -120,6 +120,14 @@ describe('a process that ends', () => {
     expect(exits).toHaveLength(1)
   })
 
+  test('by an error gives the line that names it, and not the end of its stack', async () => {
+    const source = `lines.on('line', () => { console.error('ready'); import('./no-such-file.mjs') })`
+    await using connection = toScript(source, { onStart: skipProbe })
+    const message = /; its last output: Error \[ERR_MODULE_NOT_FOUND\]: Cannot find module '\S*no-such-file\.mjs'/
+    const failure = connection.exchange(createRequest(1), listeningCall())
+    await expect(failure).rejects.toMatchObject({ code: 'exited', message: expect.stringMatching(message) })
+  })
+
   test('by itself gives its code and its last words, each time, until it is given up', async () => {
     const exits: ProcessExit[] = []
     const onExit = (exit: ProcessExit): void => void exits.push(exit)

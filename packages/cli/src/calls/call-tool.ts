@@ -26,7 +26,7 @@ export async function runCallCommand(
   const progressLine = new ProgressLine(io)
   const asked = await inputHandlers(io, progressLine)
   const handlers = answers === undefined ? asked : answerHandlers(await readAnswers(answers), asked)
-  return withClient(target, { options, io, client: handlers }, async (client) => {
+  return withClient(target, { options, io, client: handlers, hasTimeout: true }, async (client) => {
     const callOptions: CallOptions = {
       signal: io.signal,
       timeoutMs: timeout,

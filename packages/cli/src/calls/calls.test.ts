@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { fakeTerminal, keys } from '@tooling/vitest/fake-terminal'
 import type { Middleware } from '@x/exchange'
 import { gateway } from '@x/gateway'
@@ -150,10 +151,18 @@ describe('call', () => {
     await using gatewayHttp = await serveHttp(
       gateway({ name: 'g', version: '1.0.0', state, upstreams: { crm: upstream } }),
     )
-    const { code, err } = await runCommand(['call', gatewayHttp.url, 'crm__find', '--timeout', '8s'])
+    const { code, err } = await runCommand(['call', gatewayHttp.url, 'crm__find', '--timeout', '4s'])
     const [line, error] = err.trimEnd().split('\n')
     expect([code, line]).toEqual([1, expect.stringMatching(/^mcpx: waiting for \S+: Upstream "crm" .*; trying again$/)])
     expect(error).toMatch(/Upstream "crm" .*nothing listens at its address/)
+  })
+
+  test('of a tool that does not answer names the option that allows more', async () => {
+    const hangs = tool('hangs', { description: 'Hangs', run: (_, { signal }) => once(signal, 'abort').then(() => '') })
+    const hanging = await serveHttp(createServer({ name: 'slow', version: '1.0.0', tools: [hangs], log: () => {} }))
+    const { code, err } = await runCommand(['call', hanging.url, 'hangs', '--timeout', '1s'])
+    expect([code, err]).toEqual([1, expect.stringMatching(/progress for 1000 ms; allow more with --timeout\n$/)])
+    await hanging.close({ graceMs: 0 })
   })
 
   test('shows progress at a terminal, and removes it before the result', async () => {

@@ -63,7 +63,7 @@ function ownUrlOf(error: unknown): URL | undefined {
 
 async function runWithClient(
   text: string,
-  { options, io, client: clientOptions = {} }: WithClientOptions,
+  { options, io, client: clientOptions = {}, hasTimeout = false }: WithClientOptions,
   run: RunWithClient,
 ): Promise<ExitCode> {
   const output = new ServerOutput(io, options.verbose === true)
@@ -84,7 +84,7 @@ async function runWithClient(
     return code
   } catch (error) {
     if (task !== undefined) await cancelRunningTask(task, io)
-    throw withLoginAdvice(output.shorten(error), text, neededScopes)
+    throw withLoginAdvice(withTimeoutAdvice(output.shorten(error), hasTimeout), text, neededScopes)
   } finally {
     await connection.close()
     if (code !== 0) output.show()
@@ -103,6 +103,13 @@ async function startServer(
 /** For a request that may wait for a person who logs in. Undefined for the client's own limit. */
 function patienceMs(target: ServerTarget, { token }: TargetOptions, { input }: CliIo): number | undefined {
   return target instanceof URL && token === undefined && input.isTTY === true ? loginTimeoutMs : undefined
+}
+
+/** The client names an option of programs. Only `call` has one of the same meaning. */
+function withTimeoutAdvice(error: unknown, hasTimeout: boolean): unknown {
+  const [message, advice] = messageOf(error).split(/(; allow more with )timeoutMs$/)
+  if (message === undefined || advice === undefined) return error
+  return new CliError('failure', hasTimeout ? `${message}${advice}--timeout` : message, { cause: error })
 }
 
 /**
@@ -146,6 +153,8 @@ interface WithClientOptions {
   readonly options: TargetOptions
   readonly io: CliIo
   readonly client?: Partial<Omit<ClientOptions, 'extensions'>>
+  /** True for a command with the option `--timeout`. Default: false. */
+  readonly hasTimeout?: boolean
 }
 
 const waitPauseMs = 200

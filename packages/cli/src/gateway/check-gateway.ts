@@ -21,7 +21,7 @@ const columns: readonly Column<UpstreamReport>[] = [
 
 /**
  * Connects to each upstream of a file, and lists its tools. The exit code is 1 if one of them gives no answer, or has a
- * rule that matches no tool.
+ * rule that matches no tool, or a tool that is withheld.
  */
 export async function checkGateway(
   { io, printer }: CommandContext,
@@ -64,16 +64,17 @@ async function testUpstream(upstream: string, options: GatewayOptions): Promise<
 
 /** Through a gateway of its own, so that the upstream's rules and credentials apply. */
 async function listStarted(upstream: string, options: GatewayOptions): Promise<UpstreamReport> {
-  let problem: string | null = null
+  const problems = new Set<string>()
   const server = gateway({
     ...options,
     log: ({ level, code, message }) => {
-      if (level === 'error' || code === 'tool_rule_unmatched') problem ??= message
+      if (level === 'error' || code === 'tool_rule_unmatched') problems.add(message)
+      if (code === 'tool_withheld') problems.add(`${message}: mcpx gateway accept ${upstream} TOOL --pins FILE`)
     },
   })
   try {
     const tools = await createClient(server, client).listTools()
-    return { upstream, tools: tools.length, problem }
+    return { upstream, tools: tools.length, problem: problems.size === 0 ? null : [...problems].join('; ') }
   } finally {
     await server.close()
   }

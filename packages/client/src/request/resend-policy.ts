@@ -19,7 +19,7 @@ export function timeoutMsOf(options: CoreClientSettings, callOptions: CallOption
  */
 function warnOfRefusal(state: ClientState, { log }: CoreClientSettings, maxResendMs: number): void {
   if (!state.noteRefusal()) return
-  const waits = `requests are sent again for up to ${maxResendMs / 1000} s`
+  const waits = `what it has not received is sent again for up to ${maxResendMs / 1000} s`
   const message = `Nothing listens at ${state.url ?? 'the address'}: is the server running? ${waits}`
   createLog(log, '@x/client')({ level: 'warn', message, code: 'ECONNREFUSED' })
 }

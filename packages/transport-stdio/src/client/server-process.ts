@@ -12,19 +12,44 @@ const maxStderrLineBytes = 8192
 const maxStderrLineCount = 20
 const maxStderrCharacterCount = 2000
 const maxFirstOutputLength = 600
+const maxLastOutputLength = 300
+
+const stackFrame = /^\s+at /
+/** As runtimes of several languages begin the line that says why they end. */
+const problemLine = /^\s*(?:Uncaught )?(?:[\w.$]*(?:Error|Exception)\b|panic: |fatal: |error: )/
+
+/** The last lines of an output, from the last one on that names an error: stack and source would take their place. */
+class LastOutput {
+  #lines: string[] = []
+
+  add(line: string): void {
+    if (stackFrame.test(line) || line.trim() === '') return
+    if (problemLine.test(line)) this.#lines = []
+    this.#lines.push(line)
+    if (this.#lines.length > maxStderrLineCount) this.#lines.shift()
+  }
+
+  toString(): string {
+    const [first = ''] = this.#lines
+    const text = this.#lines.join('\n').trim()
+    return problemLine.test(first) ? text.slice(0, maxLastOutputLength) : text.slice(-maxLastOutputLength)
+  }
+}
 
 /** Any text is allowed on stderr, and none of it means an error (basic/transports/stdio). */
 function readStderr(
   stream: Readable,
   onLine: StdioConnectOptions['stderr'],
   onError: ConnectionSettings['onError'],
-): () => Pick<EndedProcess, 'stderr' | 'firstOutput'> {
+): () => Pick<EndedProcess, 'stderr' | 'firstOutput' | 'lastOutput'> {
   const reportFailure = (cause: unknown): void => onError(new StdioError('protocol', 'stderr failed', { cause }))
   const lastLines: string[] = []
+  const lastOutput = new LastOutput()
   let firstLines = ''
   const addLine = (line: string): void => {
     lastLines.push(line)
-    if (firstLines.length < maxFirstOutputLength && !/^\s+at /.test(line)) firstLines += `${line}\n`
+    lastOutput.add(line)
+    if (firstLines.length < maxFirstOutputLength && !stackFrame.test(line)) firstLines += `${line}\n`
     if (lastLines.length > maxStderrLineCount) lastLines.shift()
     if (typeof onLine === 'function') callListener(onLine, line, reportFailure)
   }
@@ -36,6 +61,7 @@ function readStderr(
   return () => ({
     stderr: lastLines.join('\n').slice(-maxStderrCharacterCount),
     firstOutput: firstLines.slice(0, maxFirstOutputLength).trim(),
+    lastOutput: lastOutput.toString(),
   })
 }
 
@@ -66,6 +92,7 @@ export function createEnvironment(
 
 export interface EndedProcess extends Omit<ProcessExit, 'expected'> {
   readonly firstOutput: string
+  readonly lastOutput: string
 }
 
 export interface ServerProcess {
@@ -99,7 +126,7 @@ export async function startProcess(
   const { stdin, stdout, stderr } = child
   if (stdin === null || stdout === null) throw new StdioError('spawn', `${options.command} has no stdin and stdout`)
   const getStderr =
-    stderr === null ? () => ({ stderr: '', firstOutput: '' }) : readStderr(stderr, options.stderr, onError)
+    stderr === null ? () => ({ stderr: '', firstOutput: '', lastOutput: '' }) : readStderr(stderr, options.stderr, onError)
   const exitPromise = awaitExit(child, getStderr, clock)
   const tree = createProcessTree(child, isLeader)
   return {

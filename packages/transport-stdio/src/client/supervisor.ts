@@ -163,7 +163,7 @@ export class Supervisor {
     if (!isExpected && !isOrderly) this.#restartPolicy.recordExit(error, runningProcess.startedAt)
     this.#reportExit(error)
     clientConnection.fail(error)
-    const { firstOutput: _, ...publicExit } = exit
+    const { firstOutput: _, lastOutput: __, ...publicExit } = exit
     const reportFailure = (cause: unknown): void =>
       this.#settings.onError(new StdioError('exited', 'onExit failed', { cause }))
     if (onExit !== undefined) callListener(onExit, { ...publicExit, expected: isExpected }, reportFailure)
@@ -221,9 +221,13 @@ function describeEnd({ exitCode, signal }: Pick<ProcessExit, 'exitCode' | 'signa
   return signal === undefined ? `with code ${exitCode}` : `by ${signal}`
 }
 
-function createExitError(command: string, { exitCode, signal, stderr }: EndedProcess, mayHaveRun: boolean): StdioError {
+function createExitError(
+  command: string,
+  { exitCode, signal, stderr, lastOutput }: EndedProcess,
+  mayHaveRun: boolean,
+): StdioError {
   const effectSuffix = mayHaveRun ? ' before the response, and may have acted' : ''
-  const outputSuffix = stderr === '' ? '' : `; its last output: ${stderr.slice(-300)}`
+  const outputSuffix = lastOutput === '' ? '' : `; its last output: ${lastOutput}`
   const message = `The server's process (${command}) ended ${describeEnd({ exitCode, signal })}${effectSuffix}${outputSuffix}`
   return new StdioError('exited', message, { exitCode, signal, stderr, mayHaveRun })
 }
