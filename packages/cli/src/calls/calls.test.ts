@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { fakeTerminal, keys } from '@tooling/vitest/fake-terminal'
 import type { Middleware } from '@x/exchange'
 import { gateway } from '@x/gateway'
@@ -158,7 +157,7 @@ describe('call', () => {
   })
 
   test('of a tool that does not answer names the option that allows more', async () => {
-    const hangs = tool('hangs', { description: 'Hangs', run: (_, { signal }) => once(signal, 'abort').then(() => '') })
+    const hangs = tool('hangs', { description: 'Hangs', run: () => new Promise<never>(() => {}) })
     const hanging = await serveHttp(createServer({ name: 'slow', version: '1.0.0', tools: [hangs], log: () => {} }))
     const { code, err } = await runCommand(['call', hanging.url, 'hangs', '--timeout', '1s'])
     expect([code, err]).toEqual([1, expect.stringMatching(/progress for 1000 ms; allow more with --timeout\n$/)])

@@ -130,7 +130,10 @@ test('gateway accept removes the digest of a changed tool', async () => {
   const pins = join(folder, 'pins.json')
   await openPinFile(pins).storeOf('crm').add('add', 'a'.repeat(64))
   const checked = await runCommand(['gateway', 'check', '--config', await writeConfig()], { env })
-  expect([checked.code, checked.out]).toEqual([1, expect.stringMatching(/tool add has changed.*: mcpx gateway accept crm /)])
+  expect([checked.code, checked.out]).toEqual([
+    1,
+    expect.stringMatching(/tool add has changed.*: mcpx gateway accept crm /),
+  ])
   const args = ['gateway', 'accept', 'crm', 'add', '--pins', pins]
   expect(await runCommand(args)).toMatchObject({ code: 0, out: 'The next definition of add is accepted.\n' })
   expect(await openPinFile(pins).storeOf('crm').get('add')).toBeUndefined()

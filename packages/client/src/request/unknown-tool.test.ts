@@ -41,6 +41,8 @@ test('a first connection that is refused is logged once, because its server may 
   })
   const client = createClient(() => Promise.reject(refused), { ...quick, log: (record) => records.push(record) })
   await Promise.allSettled([client.callTool('pay'), client.discover()])
-  const message = expect.stringMatching(/^Nothing listens at .*: is the server running\? what it has not received is sent again for up to 10 s$/)
+  const message = expect.stringMatching(
+    /^Nothing listens at .*: is the server running\? what it has not received is sent again for up to 10 s$/,
+  )
   expect(records).toEqual([expect.objectContaining({ level: 'warn', message })])
 })

@@ -126,7 +126,9 @@ export async function startProcess(
   const { stdin, stdout, stderr } = child
   if (stdin === null || stdout === null) throw new StdioError('spawn', `${options.command} has no stdin and stdout`)
   const getStderr =
-    stderr === null ? () => ({ stderr: '', firstOutput: '', lastOutput: '' }) : readStderr(stderr, options.stderr, onError)
+    stderr === null
+      ? () => ({ stderr: '', firstOutput: '', lastOutput: '' })
+      : readStderr(stderr, options.stderr, onError)
   const exitPromise = awaitExit(child, getStderr, clock)
   const tree = createProcessTree(child, isLeader)
   return {
