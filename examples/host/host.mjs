@@ -14,10 +14,12 @@ const signal = stopOnSignals()
 let lastAnswer = Promise.resolve()
 
 const server = gateway({ ...host, upstreams })
+// #region states
 for (const [name, upstream] of server.upstreams)
   upstream.onStateChange(({ status, loginUrl, reason }) =>
     console.error(`[${name}] ${status} ${loginUrl ?? reason?.message ?? ''}`),
   )
+// #endregion
 const client = createClient(server, { ...host, elicit: askUser })
 
 try {

@@ -41,7 +41,8 @@ export interface GatewayOptions extends Omit<ProxyOptions, 'state'> {
 export interface Gateway extends Server {
   /**
    * The states of the upstreams, by name, as this instance sees them. One in this process is always open. One that is
-   * frozen is `restarting` after three requests in a row, and a probe, without an answer.
+   * frozen is `restarting` after three requests in a row, and a probe, without an answer. None is `closed` before the
+   * gateway is, because it starts a program again that has ended too often.
    */
   readonly upstreams: ReadonlyMap<string, ObservableState>
 }
