@@ -43,7 +43,7 @@ export function RunsNote({ session, call: { id } }: CallProps): VNode | null {
         </>
       ) : (
         <>
-          . What it does in <code>ctx.step</code> before a question was done once, and everything else each time.
+          . Before a question, what is in <code>ctx.step</code> was done once, and everything else each time.
         </>
       )}
     </p>
