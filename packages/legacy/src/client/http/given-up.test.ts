@@ -1,3 +1,4 @@
+import { createGate } from '@tooling/vitest/gate'
 import { describe, expect, test } from 'vitest'
 import { connectScriptedServer as connect, createElicitRequest } from '../../testing/scripted-calls.ts'
 
@@ -45,4 +46,30 @@ describe('a call that its client gives up while a question is open is cancelled 
     await expect(result).rejects.toMatchObject({ code: 'too_many_rounds' })
     await expect.poll(() => server.methods()).toContain('notifications/cancelled')
   })
+})
+
+test('a call that is given up right before its connection is closed is cancelled before its session ends', async () => {
+  const controller = new AbortController()
+  const [isCancelled, isAccepted] = [createGate(), createGate()]
+  const { client, connection, server, nextCall } = connect(
+    {},
+    {},
+    {
+      handle: ({ message }) => {
+        if (message['method'] !== 'notifications/cancelled') return undefined
+        isCancelled.open()
+        return isAccepted.opened.then(() => new Response(null, { status: 202 }))
+      },
+    },
+  )
+  const result = client.callTool('greet', {}, { signal: controller.signal })
+  await nextCall()
+  controller.abort('the user has left')
+  await expect(result).rejects.toBe('the user has left')
+  const closing = connection.close()
+  await isCancelled.opened
+  expect(server.methods()).not.toContain('DELETE')
+  isAccepted.open()
+  await closing
+  expect(server.methods().slice(-2)).toEqual(['notifications/cancelled', 'DELETE'])
 })
