@@ -61,6 +61,7 @@ export {
 } from './ledger.ts'
 export {
   createLog,
+  PartLog,
   errorRecord,
   keepProcessWithoutStderr,
   type Log,

@@ -55,6 +55,24 @@ export function createLog(log: Log | undefined, packageName: string): Log {
   return (record) => callListener(write, record, () => {})
 }
 
+/** Log of a part that a server is given, such as a bus: the part's own, or else that of the server. */
+export class PartLog {
+  #log: Log
+  readonly #isOwn: boolean
+
+  constructor(own: Log | undefined, packageName: string) {
+    this.#log = createLog(own, packageName)
+    this.#isOwn = own !== undefined
+  }
+
+  readonly write: Log = (record) => this.#log(record)
+
+  /** For the member `useLog` of the part. */
+  readonly use = (log: Log): void => {
+    if (!this.#isOwn) this.#log = log
+  }
+}
+
 function writeConsoleLine(packageName: string, record: LogRecord): void {
   if (record.level === 'debug') return
   keepProcessWithoutStderr()
@@ -117,7 +135,12 @@ function describeWithName(error: Error): string {
   // Some errors have a message for the peer, and `detail` for the operator.
   const detail = 'detail' in error && typeof error.detail === 'string' ? ` (${error.detail})` : ''
   const message = error.message === '' ? describeWithoutMessage(error) : error.message
-  return `${message === '' ? error.name : `${error.name}: ${message}`}${detail}`
+  return `${message === '' ? classNameOf(error) : `${error.name}: ${message}`}${detail}`
+}
+
+/** The time limit of `@redis/client` throws an error that says no more than its class. */
+function classNameOf(error: Error): string {
+  return error.name === 'Error' ? error.constructor.name : error.name
 }
 
 /** Node rejects a connection to several addresses with an `AggregateError` whose own message is empty. */

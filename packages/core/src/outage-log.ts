@@ -69,7 +69,7 @@ function secondsBetween(start: number, end: number): number {
 }
 
 /** Names of services by the class of the error that says that one is unavailable. */
-const services: ReadonlyMap<string, string> = new Map([
+const serviceNames: ReadonlyMap<string, string> = new Map([
   ['BusError', 'The change bus'],
   ['EngineError', 'The task store'],
   ['StateError', 'The store of the state'],
@@ -81,25 +81,34 @@ export interface ServiceLog {
   readonly log: Log
   /** Notes an answer of the service whose errors have this class. */
   succeed(errorName: string): void
+  /** Log for a bus, which notices by itself that an outage lasts, and that it is over. */
+  readonly logOfBus: Log
 }
 
 /** Makes a log in which the errors of unavailable services are outages, one for each service and each issuer of tokens. */
 export function limitOutages(log: Log, clock: Pick<Clock, 'monotonicNow'>): ServiceLog {
   // Bounded by the classes of errors in `errorNames`.
   const outages = new Map<string, OutageLog>()
-  return {
+  const services: ServiceLog = {
     log(record) {
       const error = record.level === 'error' ? unavailableErrorIn(record.err) : undefined
       if (error === undefined) return log(record)
       const { name } = error
       const issuer = 'issuer' in error && typeof error.issuer === 'string' ? ` ${quoteText(error.issuer)}` : ''
       const key = `${name}${issuer}`
-      const outage = outages.get(key) ?? createOutageLog(log, `${services.get(name) ?? name}${issuer}`, clock)
+      const outage = outages.get(key) ?? createOutageLog(log, `${serviceNames.get(name) ?? name}${issuer}`, clock)
       outages.set(key, outage)
       outage.fail(record)
     },
     succeed: (errorName) => outages.get(errorName)?.succeed(),
+    logOfBus(record) {
+      // The server sees other failures of the same outage, so only one of the two may write its lines.
+      if (record.code === availableCode) outages.get('BusError')?.end()
+      else if (record.code !== unavailableCode)
+        services.log(unavailableErrorIn(record.err) === undefined ? record : { ...record, level: 'error' })
+    },
   }
+  return services
 }
 
 /** Reports failures of background work, for which nobody waits. */

@@ -18,7 +18,7 @@ export { encodeChange } from './bus/change-text.ts'
 export interface RedisClient {
   sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>
   /** A new client with the same options, not yet connected. */
-  duplicate(): RedisSubscriber
+  duplicate(): RedisSubscriber | Promise<RedisSubscriber>
 }
 
 /** As much of the listening client as the bus uses. */
@@ -163,7 +163,7 @@ export function destroyRedisClient(client: Pick<RedisSubscriber, 'on' | 'destroy
   client.destroy()
 }
 
-function connectRedis(client: Pick<RedisClient | RedisAtUrl, 'duplicate'>, channel: string): ConnectFunction {
+function connectRedis(client: Pick<RedisClient, 'duplicate'>, channel: string): ConnectFunction {
   return async ({ handleMessage, handleLoss }, signal) => {
     const subscriber = await client.duplicate()
     signal.throwIfAborted()

@@ -19,7 +19,7 @@ export {
 export { checkServer, identifyingUrlOf } from './server/server.ts'
 export { createEventSource, type EventSource, type Observer } from './composition/event-source.ts'
 export { type Composition, composeServer, placeToolSearch } from './composition/compose.ts'
-export { isReady, type Readiness, type ReadinessCheck } from './composition/readiness.ts'
+export { createReadyFunction, type Readiness, type ReadinessCheck } from './composition/readiness.ts'
 export {
   invalidStateError,
   notSentReason,

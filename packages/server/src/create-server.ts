@@ -1,5 +1,5 @@
 import { createAttachHost, type SearchedServer, type ServerApis, type ServerExtension } from '@x/exchange'
-import { type Composition, composeServer, isReady, placeToolSearch } from '@x/exchange/internal'
+import { type Composition, composeServer, createReadyFunction, placeToolSearch } from '@x/exchange/internal'
 import { findVisibleEntry } from './compile/catalog.ts'
 import { requireServerInfo } from './compile/compile-definition.ts'
 import { createCoreExchange, findOfferedTarget } from './core-exchange.ts'
@@ -105,7 +105,7 @@ function createServerMembers(
     update: (offers) => state.update(offers),
     notifyListChanged: (kind) => subscriptions.publish(kind),
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),
-    ready: () => isReady(composition, definition, (error) => reportServerError(error, { method: 'ready' }, settings)),
+    ready: createReadyFunction(composition, definition, settings.log),
     drain: (options) => {
       const undrainFunctions = [loadMonitor.beginDrain(options, emitDrain), composition.drain()]
       return () => {

@@ -1,4 +1,4 @@
-import { memoryBus } from '@x/core'
+import { BusError, type ChangeBus, type Log, type LogRecord, memoryBus } from '@x/core'
 import type { ServerExtension } from '@x/exchange'
 import { memoryStore, storedState } from '@x/state-codec'
 import { manualClock } from '@tooling/vitest/manual-clock'
@@ -32,6 +32,20 @@ describe('A server', () => {
     const server = createServer({ ...about, log, ready })
     expect(await server.ready()).toBe(false)
     expect(reported).toMatchObject([{ error: { message: 'no database' } }])
+  })
+
+  test('says once in the log that its author says it is not ready', async () => {
+    const { warnings, log } = createLogCollector()
+    let isReady = false
+    const server = createServer({ ...about, log, ready: () => isReady })
+    expect([await server.ready(), await server.ready()]).toEqual([false, false])
+    const warning = { method: 'ready', message: 'The option `ready` returned false: the server is not ready' }
+    expect(warnings).toMatchObject([warning])
+    isReady = true
+    expect(await server.ready()).toBe(true)
+    isReady = false
+    await server.ready()
+    expect(warnings).toMatchObject([warning, warning])
   })
 
   test('is not ready while the store of its state cannot be reached, and reports each change once [UNA-004]', async () => {
@@ -85,5 +99,51 @@ describe('A server', () => {
     await probe()
     await probe()
     expect(reported).toMatchObject([{ error: { cause: { message: 'It did not answer within 2000 ms' } } }])
+  })
+
+  test('writes an outage of its bus into its log, as three lines, whether the bus or a check notices it', async () => {
+    const records: LogRecord[] = []
+    const clock = manualClock()
+    let down: Error | undefined
+    let logOfBus: Log = () => {}
+    const bus: ChangeBus = {
+      ...memoryBus(),
+      ping: () => (down === undefined ? Promise.resolve() : Promise.reject(down)),
+      useLog: (log) => (logOfBus = log),
+    }
+    const log = (record: LogRecord) => void (record.level !== 'debug' && records.push(record))
+    const server = createServer({ ...about, log, runtime: clock, subscriptions: { bus } })
+    down = new BusError('unavailable', 'The line is cut')
+    const failure = { level: 'error', message: 'BusError: The line is cut', err: down } as const
+    logOfBus(failure)
+    await server.ready()
+    clock.advance(11_000)
+    logOfBus({ ...failure, level: 'debug' })
+    logOfBus({ level: 'warn', code: 'unavailable', message: 'Redis has failed for 11 s' })
+    down = undefined
+    await server.ready()
+    logOfBus({ level: 'info', code: 'available', message: 'Redis answers again, after 11 s' })
+    expect(records).toMatchObject([
+      failure,
+      { level: 'warn', code: 'unavailable', message: expect.stringMatching(/^The change bus has failed for 11 s/) },
+      { level: 'info', code: 'available', message: 'The change bus answers again, after 11 s' },
+    ])
+  })
+
+  test('writes the end of an outage of its bus that only its checks have noticed', async () => {
+    const records: LogRecord[] = []
+    const clock = manualClock()
+    let down: Error | undefined = new BusError('unavailable', 'The line is cut')
+    const bus = { ...memoryBus(), ping: () => (down === undefined ? Promise.resolve() : Promise.reject(down)) }
+    const log = (record: LogRecord) => void records.push(record)
+    const server = createServer({ ...about, log, runtime: clock, subscriptions: { bus } })
+    await server.ready()
+    down = undefined
+    clock.advance(15_000)
+    await server.ready()
+    expect(records.map(({ level, code }) => [level, code])).toEqual([
+      ['error', undefined],
+      ['info', 'available'],
+    ])
   })
 })

@@ -90,7 +90,7 @@ async function stopWithout({ url, kill }: { readonly url: string; kill(): Promis
     // An older client, so that the instance listens on the bus and writes to the store.
     expect((await fetch(String(address).trim(), initialize)).status).toBe(200)
     await kill()
-    await expect.poll(() => printed).toContain('change bus')
+    await expect.poll(() => printed).toContain('BusError')
     child.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
   } finally {

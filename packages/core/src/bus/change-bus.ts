@@ -1,5 +1,6 @@
 import { isMissingModuleError } from '../import-peer-dependency.ts'
 import type { JsonObject } from '../json.ts'
+import type { Log } from '../log.ts'
 
 /** Something has changed, and receivers must read their copies of it again. */
 export interface Change {
@@ -39,6 +40,8 @@ export interface ChangeBus {
    * function is never checked.
    */
   ping?(): Promise<void>
+  /** The server that gets the bus calls this with its log. The bus then reports there, unless it has a log of its own. */
+  useLog?(log: Log): void
 }
 
 /** Codes of a {@link BusError}. */

@@ -1,10 +1,13 @@
 import { callListener } from '../callback.ts'
-import { createLog, errorRecord, type Log } from '../log.ts'
+import { errorRecord, type Log, PartLog } from '../log.ts'
 import type { Change, ChangeBus, ChangeListener } from './change-bus.ts'
 
 /** The options of {@link memoryBus}. */
 export interface MemoryBusOptions {
-  /** Gets what a listener throws; the other listeners are still called. Default: writes a line to stderr. */
+  /**
+   * Gets what a listener throws; the other listeners are still called. Default: the log of the server that gets the bus,
+   * or else a line on stderr.
+   */
   readonly log?: Log | undefined
 }
 
@@ -13,8 +16,8 @@ export interface MemoryBusOptions {
  * listener publishes comes after all earlier ones. No change is lost, and `publish` never rejects.
  */
 export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
-  const log = createLog(options.log, '@x/core')
-  const listeners = new ListenerRegistry((error) => log(errorRecord(error, { name: 'change bus' })))
+  const log = new PartLog(options.log, '@x/core')
+  const listeners = new ListenerRegistry((error) => log.write(errorRecord(error, { name: 'change bus' })))
   return {
     publish(change) {
       listeners.notifyChange(change)
@@ -22,6 +25,7 @@ export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
     },
     listen: (listener) => Promise.resolve(listeners.add(listener)),
     ping: () => Promise.resolve(),
+    useLog: log.use,
   }
 }
 

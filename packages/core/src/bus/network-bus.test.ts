@@ -88,3 +88,20 @@ test('a client that was never connected is rejected with the error of the driver
     'Redis cannot be reached: ECONNREFUSED',
   )
 })
+
+test('a bus without a log of its own uses that of the server that gets it', async () => {
+  const losses: ((error: unknown) => void)[] = []
+  const connect: BusConnector['connect'] = async ({ handleLoss }) => {
+    losses.push(handleLoss)
+    return { ping: () => Promise.resolve() }
+  }
+  const written: string[] = []
+  for (const options of [{}, { log: () => void written.push('own') }]) {
+    const bus = createNetworkBus({ ...wire, connect }, options, manualClock())
+    bus.useLog?.(() => void written.push('server'))
+    const stop = await bus.listen({ onChange: () => {}, onGap: () => {} })
+    losses.at(-1)?.(new Error('The wire is unplugged'))
+    stop()
+  }
+  expect(written).toEqual(['server', 'own'])
+})

@@ -1,5 +1,5 @@
 import { checkedNumber } from '../checked-number.ts'
-import { createLog, type Log } from '../log.ts'
+import { type Log, PartLog } from '../log.ts'
 import { createFailureReporter } from '../outage-log.ts'
 import { type Clock, platformRuntime } from '../runtime.ts'
 import { maxTimerMs } from '../waiting.ts'
@@ -18,8 +18,8 @@ export interface NetworkBus extends ChangeBus {
 /** Options that every bus over a network has. */
 export interface NetworkBusOptions {
   /**
-   * Gets background errors: a lost connection, an unreadable message, an error that a listener threw. Default: writes
-   * to stderr.
+   * Gets background errors: a lost connection, an unreadable message, an error that a listener threw. Default: the log
+   * of the server that gets the bus, or else a line each on stderr.
    */
   readonly log?: Log | undefined
   /** Time limit of publishing, of a ping, and of opening the listening connection, in milliseconds. Default: 5000. */
@@ -66,7 +66,8 @@ export function createNetworkBus(
   const timeoutMs = checkedNumber('timeoutMs', options.timeoutMs ?? defaultTimeoutMs, durationBounds)
   const keepAliveMs = checkedNumber('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs, durationBounds)
   const { name, connect, maxMessageBytes, advice } = connector
-  const failures = createFailureReporter(createLog(options.log, '@x/core'), name, { name: 'change bus', clock })
+  const log = new PartLog(options.log, '@x/core')
+  const failures = createFailureReporter(log.write, name, { name: 'change bus', clock })
   const onError = (error: unknown): void => failures.report(error)
   const listeners = new ListenerRegistry(onError)
   const onMessage = (text: string): void => {
@@ -113,5 +114,6 @@ export function createNetworkBus(
       return stopListening
     },
     ping: async () => void (await withBusTimeout(timeoutOptions, advice, connector.ping)),
+    useLog: log.use,
   }
 }

@@ -1,4 +1,4 @@
-import { type Clock, withTimeout } from '@x/core'
+import { type Clock, errorRecord, type Log, withTimeout } from '@x/core'
 
 /** Whether a server's parts can be reached: its extensions, its codec of `requestState`, and its bus. */
 export interface Readiness {
@@ -87,18 +87,26 @@ async function checkReachable(
 }
 
 /**
- * True if a composition's required parts can be reached, and its author says so too. An author's function that fails is
- * reported, and says no.
+ * Makes the function that returns true if a composition's required parts can be reached, and its author says so too. An
+ * author's function that fails is reported, and says no.
  */
-export async function isReady(
+export function createReadyFunction(
   { readiness }: { readonly readiness: Readiness },
   { ready }: { readonly ready?: (() => boolean | Promise<boolean>) | undefined },
-  report: (error: unknown) => void,
-): Promise<boolean> {
-  const asked = Promise.resolve().then(() => ready?.() ?? true)
-  const said = asked.catch((error: unknown) => {
-    report(error)
-    return false
-  })
-  return (await Promise.all([readiness.ready(), said])).every(Boolean)
+  log: Log,
+): () => Promise<boolean> {
+  let hasSaidNo = false
+  const askAuthor = async (): Promise<boolean> => {
+    try {
+      const isReady = (await ready?.()) ?? true
+      const message = 'The option `ready` returned false: the server is not ready'
+      if (!isReady && !hasSaidNo) log({ level: 'warn', method: 'ready', message })
+      hasSaidNo = !isReady
+      return isReady
+    } catch (error) {
+      log(errorRecord(error, { method: 'ready' }))
+      return false
+    }
+  }
+  return async () => (await Promise.all([readiness.ready(), askAuthor()])).every(Boolean)
 }

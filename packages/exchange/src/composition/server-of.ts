@@ -3,7 +3,7 @@ import type { Exchange, Middleware } from '../call/exchange.ts'
 import type { Implementation } from '@x/schema'
 import { composeServer, type Composition, placeToolSearch } from './compose.ts'
 import { createEventSource } from './event-source.ts'
-import { isReady } from './readiness.ts'
+import { createReadyFunction } from './readiness.ts'
 import { createRelay, findOfferedMethod } from './relay.ts'
 import { type CloseOptions, createAttachHost, type Server, type Undrain } from '../server/server.ts'
 import type { HostStateCodec, ServerExtension } from '../server/server-extension.ts'
@@ -92,7 +92,7 @@ export function serverOf(exchange: Exchange, serverOptions: ServerOfOptions): Se
     localOnly: localOnly ?? composition.localOnly,
     singleProcess: serverOptions.singleProcess ?? composition.singleProcess,
     needsPrincipal: needsPrincipal || composition.needsPrincipal,
-    ready: () => isReady(composition, serverOptions, (error) => log(errorRecord(error, { method: 'ready' }))),
+    ready: createReadyFunction(composition, serverOptions, log),
     notifyListChanged: () => Promise.resolve(),
     notifyResourceUpdated: () => Promise.resolve(),
     receive: (notification, call) => {

@@ -1,4 +1,5 @@
 import {
+  type ChangeBus,
   createLedger,
   createLog,
   type Ledger,
@@ -86,6 +87,7 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
   const warn = createWarn(log)
   const ledger = createLedger(definition.limits)
   const stateCodec = stateCodecOf(definition)
+  busOf(definition)?.useLog?.(services.logOfBus)
   const loadMonitor = createPlatformLoadMonitor(definition, { ...runtimeSettings, warn })
   return {
     events,
@@ -94,8 +96,13 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     maxNotificationsPerSecond,
     ledger,
     stateCodec,
-    readinessChecks: readinessChecksOf(definition, stateCodec, (error) =>
-      reportServerError(error, { method: 'ready' }, { log }),
+    readinessChecks: readinessChecksOf(
+      async () => stateCodec?.ping?.(),
+      async () => {
+        await busOf(definition)?.ping?.()
+        services.succeed('BusError')
+      },
+      (error) => reportServerError(error, { method: 'ready' }, { log }),
     ),
     sharedStateCodec: sharedStateCodecOf(definition),
     stateAudience: definition.name,
@@ -122,19 +129,21 @@ function sharedStateCodecOf({ state }: ServerDefinition): StateCodec | undefined
   return state === false ? undefined : state
 }
 
+function busOf({ subscriptions }: ServerDefinition): ChangeBus | undefined {
+  return subscriptions === false ? undefined : subscriptions?.bus
+}
+
 function isBusAssumedLocal(definition: ServerDefinition): boolean {
-  const { subscriptions } = definition
-  const hasBus = subscriptions === false || subscriptions?.bus !== undefined
+  const hasBus = definition.subscriptions === false || busOf(definition) !== undefined
   return sharedStateCodecOf(definition) !== undefined && !hasBus
 }
 
 function readinessChecksOf(
-  { subscriptions }: ServerDefinition,
-  stateCodec: StateCodec | undefined,
+  pingState: () => Promise<unknown>,
+  pingBus: () => Promise<unknown>,
   report: ReadinessCheck['report'],
 ): readonly ReadinessCheck[] {
-  const bus = subscriptions === false ? undefined : subscriptions?.bus
-  const checkOf = (name: string, isRequired: boolean, ping: () => Promise<unknown> | undefined): ReadinessCheck => ({
+  const checkOf = (name: string, isRequired: boolean, ping: () => Promise<unknown>): ReadinessCheck => ({
     name,
     problem: `\`${name}\` cannot be reached`,
     consequence: 'changes of other instances are missed meanwhile',
@@ -145,7 +154,7 @@ function readinessChecksOf(
     },
     report,
   })
-  return [checkOf('state', true, () => stateCodec?.ping?.()), checkOf('subscriptions', false, () => bus?.ping?.())]
+  return [checkOf('state', true, pingState), checkOf('subscriptions', false, pingBus)]
 }
 
 function runtimeSettingsOf(

@@ -1,6 +1,6 @@
 import type { JournalEntry } from '@x/exchange'
 import type { JsonObject, WireError } from '@x/schema'
-import type { ChangeBus } from '@x/core'
+import type { ChangeBus, Log } from '@x/core'
 import type { TaskStatus } from '../schema/task.ts'
 
 /**
@@ -93,6 +93,8 @@ export interface TaskEngine {
   count(): Promise<readonly TaskCount[]>
   /** Resolves when the store answers, which may first have to be opened. Rejects if it is unreachable. */
   ping(): Promise<void>
+  /** The server that gets the engine calls this with its log. The engine then reports there, unless it has its own. */
+  useLog?(log: Log): void
   /** Closes this instance's resources. Tasks remain stored, unless they were in memory. */
   close(): Promise<void>
 }

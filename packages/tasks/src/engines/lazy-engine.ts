@@ -5,12 +5,22 @@ import {
   isMissingModuleError,
   type Log,
   memoryBus,
+  PartLog,
   platformRuntime,
 } from '@x/core'
 import type { TaskEngine } from './engine.ts'
 
 /** Milliseconds for which a claim is valid. */
 export const defaultLeaseMs = 10_000
+
+/** Makes an engine that logs to the server that gets it, unless the options have a log. */
+export function createLoggedEngine<Options extends { readonly log?: Log | undefined }>(
+  options: Options,
+  create: (options: Options) => TaskEngine,
+): TaskEngine {
+  const log = new PartLog(options.log, '@x/tasks')
+  return { ...create({ ...options, log: log.write }), useLog: log.use }
+}
 
 /** Logs failures of background work, for which no call rejects. */
 export function errorReporterOf(
@@ -22,14 +32,18 @@ export function errorReporterOf(
 
 /**
  * Opens an engine with its first call. If that fails, the next call tries again, except if a package is missing. After
- * `close` every call rejects.
+ * `close` every call rejects, and the signal aborts, which ends an opening.
  */
-export function createLazyEngine(leaseMs: number, openEngine: () => Promise<TaskEngine>): TaskEngine {
+export function createLazyEngine(
+  leaseMs: number,
+  openEngine: (signal: AbortSignal) => Promise<TaskEngine>,
+): TaskEngine {
+  const closing = new AbortController()
   let enginePromise: Promise<TaskEngine> | undefined
   let closePromise: Promise<void> | undefined
   const getEngine = (): Promise<TaskEngine> => {
     if (closePromise !== undefined) return Promise.reject(new Error('The engine is closed and accepts no more calls'))
-    enginePromise ??= openEngine().catch((error: unknown) => {
+    enginePromise ??= openEngine(closing.signal).catch((error: unknown) => {
       if (!isMissingModuleError(error)) enginePromise = undefined
       throw error
     })
@@ -37,7 +51,10 @@ export function createLazyEngine(leaseMs: number, openEngine: () => Promise<Task
   }
   // Every engine that is opened here has `notifications`.
   const getNotifications = async (): Promise<ChangeBus> => (await getEngine()).notifications ?? memoryBus()
-  const closeEngine = async (): Promise<void> => (await enginePromise?.catch(() => undefined))?.close()
+  const closeEngine = async (): Promise<void> => {
+    closing.abort()
+    await (await enginePromise?.catch(() => undefined))?.close()
+  }
   return {
     leaseMs,
     notifications: {
@@ -55,7 +72,7 @@ export function createLazyEngine(leaseMs: number, openEngine: () => Promise<Task
 /** The calls of an engine, each through `forward`, which chooses the engine and sees the outcome. */
 export function forwardCalls(
   forward: <T>(call: (engine: TaskEngine) => Promise<T>) => Promise<T>,
-): Omit<TaskEngine, 'leaseMs' | 'notifications' | 'close'> {
+): Omit<TaskEngine, 'leaseMs' | 'notifications' | 'useLog' | 'close'> {
   return {
     create: (task) => forward((engine) => engine.create(task)),
     get: (id, owner) => forward((engine) => engine.get(id, owner)),

@@ -141,8 +141,13 @@ export function resolveTaskOptions(options: TaskOptions): ResolvedTaskOptions {
     ...resolved,
     runWorker,
     isStoreOmitted: options.store === undefined,
-    openEngine: typeof store === 'string' ? engineFactoryFor(store) : () => store,
+    openEngine: typeof store === 'string' ? engineFactoryFor(store) : (log) => useEngine(store, log),
   }
+}
+
+function useEngine(engine: TaskEngine, log: Log): TaskEngine {
+  engine.useLog?.(log)
+  return engine
 }
 
 /** Of the store and of its notifications. The codec of claims may have a store of its own. */

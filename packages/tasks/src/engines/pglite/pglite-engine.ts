@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import type { TaskEngine } from '../engine.ts'
 import type { SqlDatabase } from '../postgres/sql-database.ts'
-import { errorReporterOf } from '../lazy-engine.ts'
+import { createLoggedEngine, errorReporterOf } from '../lazy-engine.ts'
 import { type SqlEngineOptions, sqlEngine, sqlOptionTable } from '../postgres/sql-engine.ts'
 import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
 
@@ -24,11 +24,13 @@ import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
  */
 export function pgliteEngine(database: string | Pglite, options: SqlEngineOptions = {}): TaskEngine {
   const resolved = resolveOptions(options, sqlOptionTable, 'pgliteEngine')
-  const { schema: channel } = resolved
-  const onError = errorReporterOf(resolved, 'PGlite')
-  if (typeof database === 'string')
-    return sqlEngine(() => openPgliteFolder(resolve(database), channel, onError), resolved)
-  return sqlEngine(async () => createPgliteDatabase(database, { channel, onError, end: async () => {} }), resolved)
+  return createLoggedEngine(resolved, (logged) => {
+    const { schema: channel } = logged
+    const onError = errorReporterOf(logged, 'PGlite')
+    if (typeof database === 'string')
+      return sqlEngine(() => openPgliteFolder(resolve(database), channel, onError), logged)
+    return sqlEngine(async () => createPgliteDatabase(database, { channel, onError, end: async () => {} }), logged)
+  })
 }
 
 async function openPgliteFolder(

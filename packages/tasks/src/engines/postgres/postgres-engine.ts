@@ -9,7 +9,7 @@ import type { PostgresPool } from '@x/server/postgres'
 import type { TaskEngine } from '../engine.ts'
 import { createPoolDatabase } from './pool-database.ts'
 import type { SqlDatabase } from './sql-database.ts'
-import { errorReporterOf } from '../lazy-engine.ts'
+import { createLoggedEngine, errorReporterOf } from '../lazy-engine.ts'
 import { type SqlEngineOptions, sqlEngine, sqlOptionTable } from './sql-engine.ts'
 
 /** Options of {@link postgresEngine}. */
@@ -41,7 +41,7 @@ const engineOptionTable = {
  */
 export function postgresEngine(database: string | PostgresPool, options: PostgresEngineOptions = {}): TaskEngine {
   const resolved = resolveOptions(options, engineOptionTable, 'postgresEngine')
-  return sqlEngine(() => openPool(database, resolved), resolved)
+  return createLoggedEngine(resolved, (logged) => sqlEngine(() => openPool(database, logged), logged))
 }
 
 async function openPool(

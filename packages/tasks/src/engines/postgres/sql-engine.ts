@@ -17,7 +17,7 @@ export interface SqlEngineOptions {
   readonly schema?: string | undefined
   /** Milliseconds for which a claim is valid. Default: 10,000. */
   readonly leaseMs?: number | undefined
-  /** Receives failures of background work. Default: a line each on standard error. */
+  /** Receives failures of background work. Default: the server's log, or else a line each on standard error. */
   readonly log?: Log | undefined
 }
 

@@ -83,6 +83,16 @@ test('an address is opened when the engine is first used, and its engine leaves 
   expect(await client.ping()).toBe('PONG')
 })
 
+test('an engine without a log of its own uses that of the server that gets it', async () => {
+  const engine = redisEngine(server.url)
+  const names: unknown[] = []
+  engine.useLog?.(({ name }) => void names.push(name))
+  await engine.listen({ onWork: () => {}, onCancel: () => {} })
+  await client.sendCommand(['CLIENT', 'KILL', 'TYPE', 'pubsub'])
+  await expect.poll(() => names).toEqual(['tasks'])
+  await engine.close()
+})
+
 test.each(['redis://127.0.0.1:1', 'rediss://127.0.0.1:1'])('%s is the address of a Redis', async (store) => {
   const engine = engineFactoryFor(store)(() => {})
   expect(engine.leaseMs).toBe(10_000)

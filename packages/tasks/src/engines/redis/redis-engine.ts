@@ -1,18 +1,16 @@
 import {
-  busUnavailableError,
   type ChangeBus,
   type Log,
   platformRuntime,
-  type TimeLimit,
   withTimeout,
-  importPeerDependency,
   type OptionTable,
+  type ResolvedOptions,
   resolveOptions,
 } from '@x/core'
-import { destroyRedisClient, encodeChange, redisBus, type RedisClient } from '@x/core/redis'
+import { encodeChange, openRedis, redisBus, type RedisClient } from '@x/core/redis'
 import type { EngineListener, TaskEngine } from '../engine.ts'
 import { cancelTopic, EngineNotifications, workTopic } from '../engine-notifications.ts'
-import { createLazyEngine, defaultLeaseMs, errorReporterOf } from '../lazy-engine.ts'
+import { createLazyEngine, createLoggedEngine, defaultLeaseMs, errorReporterOf } from '../lazy-engine.ts'
 import { createRedisRequests, type RunScript } from './redis-requests.ts'
 
 /** Options of {@link redisEngine}. */
@@ -27,7 +25,7 @@ export interface RedisEngineOptions {
   readonly leaseMs?: number | undefined
   /** Time limit of a script, in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number | undefined
-  /** Receives failures of background work. Default: a line each on standard error. */
+  /** Receives failures of background work. Default: the server's log, or else a line each on standard error. */
   readonly log?: Log | undefined
 }
 
@@ -53,68 +51,59 @@ const engineOptionTable = {
  * tasks({ store: redisEngine('redis://localhost:6379', { leaseMs: 30_000 }) })
  */
 export function redisEngine(redis: string | RedisClient, options: RedisEngineOptions = {}): TaskEngine {
-  const { prefix, leaseMs, timeoutMs, ...given } = resolveOptions(options, engineOptionTable, 'redisEngine')
+  const resolved = resolveOptions(options, engineOptionTable, 'redisEngine')
+  const { prefix } = resolved
   if (!/^[\x21-\x7e]{1,128}$/.test(prefix))
     throw new RangeError(`prefix is ${JSON.stringify(prefix)}: use up to 128 printable ASCII characters without spaces`)
-  const onError = errorReporterOf(given, 'Redis')
-  return createLazyEngine(leaseMs, async () => {
-    const { client, close } =
-      typeof redis === 'string' ? await openRedisClient(redis, timeoutMs, onError) : { client: redis, close() {} }
-    try {
-      // While it is disconnected, a client queues commands without a limit.
-      const send: SendCommand = (args) =>
-        withTimeout(timeLimitOf(timeoutMs), (abortSignal) => client.sendCommand(args, { abortSignal }))
-      await requireNoEviction(send)
-      const bus = redisBus(client, {
-        channel: `${prefix}changes`,
-        timeoutMs,
-        keepAliveMs,
-        log: ({ err }) => err !== undefined && onError(err),
-      })
-      const notifications = new EngineNotifications(bus)
-      return {
-        ...createRedisRequests(createScriptRunner(send, prefix), leaseMs, cancelText),
-        leaseMs,
-        notifications,
-        listen: (listener) => notifications.addListening(listenForWork(bus, listener)),
-        ping: () => requireNoEviction(send),
-        close: async () => {
-          await notifications.close()
-          close()
-        },
-      }
-    } catch (error) {
-      close()
-      throw error
+  return createLoggedEngine(resolved, (logged) =>
+    createLazyEngine(logged.leaseMs, (signal) => openEngine(redis, logged, signal)),
+  )
+}
+
+async function openEngine(
+  redis: string | RedisClient,
+  options: ResolvedOptions<RedisEngineOptions, typeof engineOptionTable>,
+  signal: AbortSignal,
+): Promise<TaskEngine> {
+  const { prefix, leaseMs, timeoutMs } = options
+  const onError = errorReporterOf(options, 'Redis')
+  const { client, close } = openRedis(redis)
+  signal.addEventListener('abort', close)
+  try {
+    const createTimeoutError = (): Error => new Error(`Redis did not answer within ${timeoutMs} ms`)
+    // While it is disconnected, a client queues commands without a limit.
+    const send: SendCommand = (args) =>
+      withTimeout({ timeoutMs, clock: platformRuntime, createTimeoutError }, (abortSignal) =>
+        client.sendCommand(args, { abortSignal }),
+      )
+    await requireNoEviction(send)
+    const bus = redisBus(client, {
+      channel: `${prefix}changes`,
+      timeoutMs,
+      keepAliveMs,
+      log: ({ err }) => err !== undefined && onError(err),
+    })
+    const notifications = new EngineNotifications(bus)
+    return {
+      ...createRedisRequests(createScriptRunner(send, prefix), leaseMs, cancelText),
+      leaseMs,
+      notifications,
+      listen: (listener) => notifications.addListening(listenForWork(bus, listener)),
+      ping: () => requireNoEviction(send),
+      close: async () => {
+        await notifications.close()
+        await close()
+      },
     }
-  })
+  } catch (error) {
+    await close()
+    throw error
+  } finally {
+    signal.removeEventListener('abort', close)
+  }
 }
 
 type SendCommand = (args: string[]) => Promise<unknown>
-
-/** Limits the time, because a client tries to connect for ever. */
-async function openRedisClient(
-  url: string,
-  timeoutMs: number,
-  onError: (error: unknown) => void,
-): Promise<{ readonly client: RedisClient; close(): void }> {
-  const { createClient } = await importPeerDependency('@redis/client@6', () => import('@redis/client'), 'This engine')
-  const client = createClient({ url })
-  // Without this listener, a connection that breaks would end the process.
-  client.on('error', (cause: unknown) => onError(busUnavailableError('Redis', cause)))
-  try {
-    await withTimeout(timeLimitOf(timeoutMs), () => client.connect())
-  } catch (error) {
-    destroyRedisClient(client)
-    throw error
-  }
-  return { client, close: () => destroyRedisClient(client) }
-}
-
-function timeLimitOf(timeoutMs: number): TimeLimit {
-  const createTimeoutError = (): Error => new Error(`Redis did not answer within ${timeoutMs} ms`)
-  return { timeoutMs, clock: platformRuntime, createTimeoutError }
-}
 
 async function requireNoEviction(send: SendCommand): Promise<void> {
   const policy = /^maxmemory_policy:(\S+)/m.exec(String(await send(['INFO', 'memory'])))?.[1] ?? 'unknown'
