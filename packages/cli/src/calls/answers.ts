@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import type { ElicitAnswer, InputContext, InputHandlers } from '@x/client'
-import { codeOf, findClosestName, isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '@x/core'
+import { findClosestName, isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 import type { ElicitRequestFormParams } from '@x/schema'
 import { choicesOf } from '@x/schema/internal'
 import { CliError } from '../cli-error.ts'
@@ -23,20 +22,6 @@ export function adviseAnswers(questions: JsonObject): string {
 function messageOf(question: JsonValue | undefined): string {
   const params = isJsonObject(question) ? question['params'] : undefined
   return toDisplayLine(String(isJsonObject(params) ? params['message'] : ''))
-}
-
-/** The file of `--answers` has for each key the fields of the form, `"decline"` or `"cancel"`. */
-export async function readAnswers(path: string): Promise<JsonObject> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new CliError(
-      'usage',
-      `${path} cannot be read (${codeOf(cause)}); give --answers the path of a JSON object, such as {"name":{"name":"Ada"}}`,
-      { cause },
-    )
-  })
-  const answers = parseJsonObject(text)
-  if (answers !== undefined) return answers
-  throw new CliError('usage', `--answers is not a JSON object, such as {"name":{"name":"Ada"}}`)
 }
 
 /** Answers from the file, and passes a question without an answer there to `others`. */

@@ -4,9 +4,9 @@ import { errorCodes, isJsonObject } from '@x/schema'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { CommandContext } from '../command.ts'
-import { readJsonOption } from '../json-option.ts'
+import { readAnswersOption, readJsonOption } from '../json-option.ts'
 import { printToolResult } from '../output/tool-result.ts'
-import { adviseAnswers, answerHandlers, readAnswers } from './answers.ts'
+import { adviseAnswers, answerHandlers } from './answers.ts'
 import { type TargetOptions, withClient } from './connect-target.ts'
 import { ProgressLine } from './progress-line.ts'
 
@@ -25,7 +25,7 @@ export async function runCallCommand(
   const parsedArgs = readJsonOption('args', args)
   const progressLine = new ProgressLine(io)
   const asked = await inputHandlers(io, progressLine)
-  const handlers = answers === undefined ? asked : answerHandlers(await readAnswers(answers), asked)
+  const handlers = answers === undefined ? asked : answerHandlers(await readAnswersOption(answers), asked)
   return withClient(target, { options, io, client: handlers, hasTimeout: true }, async (client) => {
     const callOptions: CallOptions = {
       signal: io.signal,

@@ -153,8 +153,14 @@ describe('--answers', () => {
           : JSON.stringify(await ctx.elicit(key, { message: 'What?', schema: schemas[key] })),
     })
     await using http = await serveHttp(createServer({ name: 's', version: '1.0.0', tools: [ask], log: () => {} }))
-    const file = answersFile({ [key]: answer })
-    const { code, out, err } = await runCommand(['call', http.url, 'ask', '--answers', file])
+    // A file with the same object is read in the tests above.
+    const { code, out, err } = await runCommand([
+      'call',
+      http.url,
+      'ask',
+      '--answers',
+      JSON.stringify({ [key]: answer }),
+    ])
     expect([code, out + err]).toEqual([expectedCode, expect.stringContaining(text)])
   })
 

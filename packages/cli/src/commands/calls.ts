@@ -48,8 +48,8 @@ export function callCommand(host: CommandHost): Command {
   )
     .option('--args <json>', 'the arguments of the tool', '{}')
     .option(
-      '--answers <file>',
-      'answers to questions: a JSON object by the key of each; "decline" and "cancel" refuse one',
+      '--answers <json>',
+      'answers to questions, or a file with them: a JSON object by the key of each; "decline" and "cancel" refuse one',
     )
     .option('--timeout <time>', 'the longest time for each request of the call, such as 90s', parseTimeSpan)
 }

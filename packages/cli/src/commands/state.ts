@@ -35,6 +35,6 @@ export function replayCommand(host: CommandHost): Command {
     .requiredOption('--server <module>', 'a module that exports the server as "server" or by default')
     .option('--tool <name>', 'the tool of the call; not needed for a server with one tool')
     .option('--args <json>', 'the arguments of the call', '{}')
-    .option('--answers <json>', 'the inputResponses of the request with this requestState', '{}')
+    .option('--answers <json>', 'the inputResponses of the request with this requestState, or a file with them', '{}')
     .option('--principal <json>', 'the caller, such as {"subject":"ada","scopes":["items:write"]}')
 }

@@ -1,4 +1,5 @@
-import { errorCodes, type JsonObject } from '@x/schema'
+import { quoteText } from '@x/core'
+import { errorCodes, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { findObstacle } from './check-auth.ts'
 import { isModern } from './check-revision.ts'
@@ -31,9 +32,16 @@ export async function checkRounds(target: Target): Promise<Finding> {
   if (typeof requestState !== 'string')
     return (
       (await findObstacle(target, 'tools/call', first)) ??
-      skipped(`The tool ${tool.name} asks nothing with these arguments: ${describeReply(first)}.`)
+      skipped(`The tool ${tool.name} asks nothing with these arguments: ${describeEnd(first)}.`)
     )
   return checkReplies(await sendAgain(target, { ...params, requestState }))
+}
+
+/** The text of a tool that failed, such as of invalid arguments, says what to write after `--args`. */
+function describeEnd(reply: Reply): string {
+  const { isError, content } = resultOf(reply) ?? {}
+  const [block]: readonly JsonValue[] = isError === true && Array.isArray(content) ? content : []
+  return isJsonObject(block) ? `it fails with ${quoteText(String(block['text']))}` : describeReply(reply)
 }
 
 function checkReplies(replies: readonly Reply[]): Finding {

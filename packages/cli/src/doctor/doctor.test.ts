@@ -29,6 +29,14 @@ test('each check is a line of text, and the last line counts them', async () => 
   expect(out).toContain('The state of a call opens on 8 of 8 connections.')
 })
 
+test('a tool that rejects its arguments is quoted, so that the reader writes them after --args', async () => {
+  await using http = await serveHttp(server, { keepAliveMs: 200 })
+  const { out } = await runCommand(['doctor', http.url, '--tool', 'resolve'])
+  expect(out).toMatch(
+    /skip +rounds +The tool resolve asks nothing with these arguments: it fails with "Invalid arguments for tool .*id/,
+  )
+})
+
 const lacksScopes = {
   status: 403,
   message: 'no',

@@ -104,7 +104,7 @@ async function keyIdOf({ input }: KeyLine): Promise<string> {
 }
 
 /** Reads the header of a token without verifying it. */
-function tokenKeyIdOf(token: string): string {
+export function tokenKeyIdOf(token: string): string {
   const [header = ''] = token.split('.', 1)
   const { kid } = parseJsonObject(Buffer.from(header, 'base64url').toString('utf8')) ?? {}
   if (typeof kid === 'string') return kid

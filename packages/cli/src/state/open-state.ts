@@ -1,14 +1,26 @@
 import { inspectState, type StateReport } from '@x/server/inspect'
-import type { ExitCode } from '../cli-error.ts'
+import { isStateError } from '@x/state-codec'
+import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { readKeysFile } from '../keys/keys-file.ts'
+import { tokenKeyIdOf } from '../keys/manage-keys.ts'
 import type { Printer } from '../output/printer.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
 
 /** Opens a `requestState` with the keys of a file. */
 export async function openReport(token: string, keysFile: string): Promise<StateReport> {
   const keys = await readKeysFile(keysFile)
-  return inspectState(token.trim(), { keys: keys.map(({ input }) => input) })
+  const text = token.trim()
+  // Says so of a text that is no token.
+  const keyId = tokenKeyIdOf(text)
+  try {
+    return await inspectState(text, { keys: keys.map(({ input }) => input) })
+  } catch (error) {
+    if (!isStateError(error)) throw error
+    const check = `mcpx keys check --keys-file ${keysFile} lists the keys of the file`
+    const problem = error.code === 'unknown_key' ? `It was sealed with the key ${keyId}: ${check}` : error.detail
+    throw new CliError('failure', `The state does not open with these keys. ${problem}`, { cause: error })
+  }
 }
 
 export async function runOpenCommand(

@@ -5,7 +5,7 @@ import { type CallToolResult, errorCodes, McpError, metaKeys, protocolVersion, t
 import type { StateReport } from '@x/server/inspect'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
-import { readJsonOption } from '../json-option.ts'
+import { readAnswersOption, readJsonOption } from '../json-option.ts'
 import { printToolResult } from '../output/tool-result.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
 import { loadServer } from './load-server.ts'
@@ -33,7 +33,7 @@ export async function runReplayCommand(
   [token = '']: readonly string[],
 ): Promise<ExitCode> {
   const args = readJsonOption('args', options.args)
-  const responses = readJsonOption('answers', options.answers)
+  const responses = await readAnswersOption(options.answers)
   const principal = options.principal === undefined ? undefined : readPrincipal(options.principal)
   const report = await openReport(token, options.keysFile)
   const server = await loadServer(options.server)

@@ -40,12 +40,22 @@ describe('state open', () => {
   })
 
   test.each([
-    ['an altered state', () => `${token.slice(0, -3)}AAA`],
-    ['a text that is no state', () => 'hello'],
-  ])('shows nothing of %s [OPS-012]', async (_, make) => {
+    [
+      'an altered state',
+      () => `${token.slice(0, -3)}AAA`,
+      1,
+      /^mcpx: The state does not open with these keys\. [^\n]+\n$/,
+    ],
+    [
+      'a text that is no state',
+      () => 'method,params',
+      2,
+      /^mcpx: The token names no key: it is not a sealed token[^\n]+\n$/,
+    ],
+  ])('shows nothing of %s, and says what is wrong [OPS-012]', async (_, make, exitCode, message) => {
     const { code, out, err } = await runCommand(['state', 'open', make(), '--keys-file', keysPath])
-    expect([code, out]).toEqual([1, ''])
-    expect(err).toMatch(/^mcpx: [^\n]+\n$/)
+    expect([code, out]).toEqual([exitCode, ''])
+    expect(err).toMatch(message)
   })
 })
 
@@ -62,6 +72,12 @@ describe('replay executes no step [OPS-008]', () => {
     expect([code, effects]).toEqual([0, []])
     expect(json()).toMatchObject({ tool: 'resolve', recordedSteps: ['read'], end: 'step', step: 'save' })
     expect((await replay(...answered('fixed'))).out).toContain('before the step "save", which is not recorded')
+  })
+
+  test('and with the answers of a file', async () => {
+    const path = join(folder, 'answers.json')
+    await writeFile(path, answered('fixed')[1] ?? '')
+    expect((await replay('--answers', path)).out).toContain('before the step "save"')
   })
 
   test('and shows the result of a handler that needs no further step, with the caller', async () => {

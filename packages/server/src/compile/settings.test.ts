@@ -44,7 +44,7 @@ test('errors of the change bus, and of what makes the server ready, are lines to
     await server.ready()
   })
   expect(lines).toEqual([
-    expect.stringMatching(/^@x\/core: change bus: Error: a listener/),
+    expect.stringMatching(/^@x\/server: change bus: Error: a listener/),
     expect.stringMatching(/^@x\/server: ready: Error: no database/),
   ])
 })
