@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { createClient } from '@x/client'
 import { readForm } from '@x/client/forms'
@@ -8,17 +9,22 @@ import { readServersFile } from '@x/gateway/node'
 const host = { name: 'my-host', version: '1.0.0' }
 // All servers of the user, as one server in this process.
 const upstreams = await readServersFile(process.argv[2] ?? 'mcp.json', { name: host.name })
-// After the last `await` before its first question: lines that come earlier would be lost.
 const terminal = createInterface({ input: process.stdin, output: process.stdout })
 const signal = stopOnSignals()
 let lastAnswer = Promise.resolve()
 
-const server = gateway({ ...host, upstreams })
+const server = gateway({
+  ...host,
+  upstreams,
+  // The terminal shows states alone.
+  log: ({ level, name = '', message }) => appendFileSync('host.log', `${level} ${name} ${message}\n`),
+})
 // #region states
 for (const [name, upstream] of server.upstreams)
-  upstream.onStateChange(({ status, loginUrl, reason }) =>
-    console.error(`[${name}] ${status} ${loginUrl ?? reason?.message ?? ''}`),
-  )
+  upstream.onStateChange(({ status, loginUrl, reason }) => {
+    const details = loginUrl ?? reason?.message ?? ''
+    console.error(`[${name}] ${status} ${details.replaceAll(/\s+/g, ' ')}`)
+  })
 // #endregion
 const client = createClient(server, { ...host, elicit: askUser })
 

@@ -194,10 +194,12 @@ test('an upstream that hangs delays the first list of a host, hardly the next on
   )
   expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toContain('crm__echo')
   isHanging = true
-  // A host reads these one after the other, and waits for six seconds in all.
+  // A host reads these one after the other, and waits for little more than six seconds in all.
   for (const [method, ms] of [
     ['server/discover', 5000],
     ['tools/list', 1000],
+    ['prompts/list', 100],
+    ['resources/list', 100],
   ] as const) {
     const answer = resultOf(server, method)
     await expect.poll(() => clock.waiting).toBeGreaterThan(0)

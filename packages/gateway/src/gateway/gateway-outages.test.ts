@@ -58,7 +58,8 @@ describe('an upstream that answers neither three requests in a row nor a probe [
     state.now += 2000
     // A process that its connection has given up is started again, too.
     state.answer = () => Promise.reject(Object.assign(new Error('ended'), { code: 'restarts' }))
-    const ended = { ...unreachable, message: 'Upstream "crm" is unreachable: its process ended' }
+    const data = { upstream: 'crm', begun: false, permanent: true }
+    const ended = { ...unreachable, data, message: 'Upstream "crm" is unreachable: its process ended' }
     expect([await refused(), await refused(), crm.arrived.length]).toEqual([ended, ended, 5])
     state.now += 2000
     state.answer = answer
@@ -287,6 +288,7 @@ describe('an upstream that has not opened', () => {
 
   test.each([
     ['a program that is missing', { command: 'no-such-program' }, 'no-such-program'],
+    ['a program that ends at its start', { command: process.execPath, args: ['-e', 'process.exit(9)'] }, 'with code 9'],
     ['a port without a listener', 'http://127.0.0.1:9/mcp', 'nothing listens at this address'],
   ])('says why: %s', async (_, target, reason) => {
     const server = createGateway({ crm: { connect: () => connectAny(target, { log: () => {} }) } })
@@ -296,6 +298,24 @@ describe('an upstream that has not opened', () => {
     expect(heard).toEqual([expect.stringMatching(`connecting .*${reason}`)])
     await server.close()
     expect(heard).toHaveLength(2)
+  })
+
+  test('is not worth another call if its process ends at its start, until it has answered', async () => {
+    const ended = Object.assign(new Error('ended'), { code: 'restarts', exitCode: 9, mayHaveRun: false })
+    const { state, server, callTool } = start()
+    const call = () => errorOf(server, 'tools/call', { name: 'crm__add' })
+    state.answer = () => Promise.reject(ended)
+    const reason = 'its process ended with code 9'
+    const message = `Upstream "crm" gave no answer (${reason}): the request has had no effect`
+    for (let count = 0; count < 3; count += 1)
+      expect(await call()).toMatchObject({ message, data: { begun: false, permanent: true } })
+    await expect.poll(call).toMatchObject({ message: `Upstream "crm" is unreachable: ${reason}`, data: { permanent: true } })
+    state.now += 2000
+    state.answer = answer
+    await callTool()
+    state.answer = () => Promise.reject(ended)
+    expect(await call()).toMatchObject({ message, data: { begun: false, retryAfterMs: 100 } })
+    await server.close()
   })
 
   test('is restarting if it was open before, although the connection is a new one', async () => {

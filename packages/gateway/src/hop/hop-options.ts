@@ -21,6 +21,8 @@ export interface HopOptions extends Deps {
   readonly limitsStart?: boolean | undefined
   /** True if each caller has credentials of its own, and so connections of its own. */
   readonly hasCredentials?: boolean | undefined
+  /** True as long as the upstream has never answered. */
+  readonly isNew?: () => boolean
   /** Called for each message of the upstream. */
   readonly onAnswer?: () => void
   /** Called for a request that the upstream has not answered. */

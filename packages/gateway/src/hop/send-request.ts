@@ -79,7 +79,7 @@ export class RequestSender {
   }
 
   #toError(method: string, error: unknown, isSilent: boolean): McpError {
-    const { name, onAnswer, onFailure } = this.#options
+    const { name, isNew, onAnswer, onFailure } = this.#options
     const credentialError = findCredentialError(error)
     if (credentialError !== undefined) return credentialError
     if (isMcpError(error)) return error
@@ -90,7 +90,7 @@ export class RequestSender {
     }
     onFailure?.(error)
     const limitMs = isSilent ? this.timeoutMs : undefined
-    return noAnswerError(name, { begun: mayHaveBegun(method, error), limitMs, cause: error })
+    return noAnswerError(name, { begun: mayHaveBegun(method, error), limitMs, cause: error, isNew: isNew?.() })
   }
 }
 

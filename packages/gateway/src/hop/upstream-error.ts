@@ -7,6 +7,13 @@ export interface LoginRequired {
   readonly loginUrl: string
 }
 
+/** Why an upstream gave no answer. */
+export interface UpstreamFailure {
+  readonly cause?: unknown
+  /** True if the upstream has never answered. */
+  readonly isNew?: boolean | undefined
+}
+
 /** A process that ended is started again after 100 ms. */
 const noAnswerRetryMs = 100
 
@@ -20,13 +27,13 @@ export function noAnswerError(
   {
     begun,
     limitMs,
-    cause,
-  }: { readonly begun: boolean; readonly limitMs?: number | undefined; readonly cause?: unknown },
+    ...failure
+  }: { readonly begun: boolean; readonly limitMs?: number | undefined } & UpstreamFailure,
 ): McpError {
-  const reason = describeCause(cause)
+  const reason = describeCause(failure.cause)
   const limit = limitMs !== undefined ? ` within ${limitMs} ms` : reason && ` (${reason})`
   const effect = begun ? 'the request may have had an effect' : 'the request has had no effect'
-  const more = limitMs === undefined ? retryOf(cause, noAnswerRetryMs) : {}
+  const more = limitMs === undefined ? retryOf(failure, noAnswerRetryMs) : {}
   return upstreamError(name, `gave no answer${limit}: ${effect}`, { more: { begun, ...more } })
 }
 
@@ -49,30 +56,40 @@ const causes: ReadonlyMap<unknown, string> = new Map([
   ['timeout', 'it did not answer in time'],
   ['closed', 'the connection broke'],
   ['spawn', 'its program could not be started'],
-  ['exited', 'its process ended'],
-  ['restarts', 'its process ended'],
 ])
 
-/**
- * Causes that need an operator. A process that has ended too often is not among them: its connection gives it up, and
- * the gateway then starts it again over another one.
- */
+const exitCodes: ReadonlySet<unknown> = new Set(['exited', 'restarts'])
+
+/** Causes that need an operator. */
 const permanentCauses: ReadonlySet<unknown> = new Set(['spawn', 'probe', 'certificate'])
 
-function retryOf(cause: unknown, retryAfterMs: number): JsonObject {
-  return permanentCauses.has(codeOf(cause)) ? { permanent: true } : { retryAfterMs }
+/**
+ * The process of an upstream that has never answered would end again in the same way. That of another one is started
+ * again, even if it has ended too often: its connection gives it up, and the gateway opens another one.
+ */
+function retryOf({ cause, isNew }: UpstreamFailure, retryAfterMs: number): JsonObject {
+  const code = codeOf(cause)
+  const isPermanent = permanentCauses.has(code) || (isNew === true && code === 'restarts')
+  return isPermanent ? { permanent: true } : { retryAfterMs }
 }
 
 function describeCause(cause: unknown): string {
   const status = statusIn(cause)
-  return status === undefined ? (causes.get(codeOf(cause)) ?? '') : `HTTP ${status}`
+  if (status !== undefined) return `HTTP ${status}`
+  return exitCodes.has(codeOf(cause)) ? describeExit(cause) : (causes.get(codeOf(cause)) ?? '')
+}
+
+function describeExit(cause: unknown): string {
+  const [exitCode, signal]: unknown[] = ['exitCode', 'signal'].map((member) => Reflect.get(Object(cause), member))
+  if (typeof signal === 'string') return `its process was ended by ${signal}`
+  return typeof exitCode === 'number' ? `its process ended with code ${exitCode}` : 'its process ended'
 }
 
 /** For a request that was not sent, because the upstream has given no answers. */
-export function awayError(name: string, retryAfterMs: number, cause?: unknown): McpError {
-  const reason = describeCause(cause)
+export function awayError(name: string, retryAfterMs: number, failure: UpstreamFailure): McpError {
+  const reason = describeCause(failure.cause)
   const problem = reason === '' ? 'is unreachable' : `is unreachable: ${reason}`
-  return upstreamError(name, problem, { more: { begun: false, ...retryOf(cause, retryAfterMs) } })
+  return upstreamError(name, problem, { more: { begun: false, ...retryOf(failure, retryAfterMs) } })
 }
 
 const startingRetryMs = 2000

@@ -11,8 +11,8 @@ export interface GatewayUpstreamRules {
   readonly tools?: ToolRules | undefined
   /**
    * Milliseconds without a message after which a call is cancelled. It may take half of this longer, at most a minute.
-   * Lists and descriptions have 5 seconds instead, and one second after one that was not answered: a slower
-   * upstream is left out. Default: 1,800,000, which is 30 minutes.
+   * Lists and descriptions have 5 seconds instead, and the next one after one that was not answered has one second,
+   * further ones 0.1 seconds: a slower upstream is left out. Default: 1,800,000, which is 30 minutes.
    */
   readonly timeoutMs?: number | undefined
   /**

@@ -40,7 +40,7 @@ export class UpstreamStates {
       if (availability.state !== 'away') this.source.open()
       // A connection says more of the cause.
       else if (!this.#hasStates || status === 'open' || reason === undefined)
-        this.source.lose(awayError(deps.name, 0, this.#cause))
+        this.source.lose(this.createAwayError(0))
     })
   }
 
@@ -61,7 +61,7 @@ export class UpstreamStates {
     const now = runtime.monotonicNow()
     if (isAway) {
       this.#awayAt = now
-      const { message } = awayError(name, 0, this.#cause)
+      const { message } = this.createAwayError(0)
       log({ level: 'warn', code: 'upstream_away', name, message: `${message}. Calls are refused until it answers` })
     } else {
       const seconds = Math.round((now - this.#awayAt) / 1000)
@@ -69,14 +69,20 @@ export class UpstreamStates {
     }
   }
 
+  /** True if the upstream has never answered. */
+  get isNew(): boolean {
+    return this.#availability.answers === 0
+  }
+
   /** For a request that is not sent, because the upstream has given no answers. */
   createAwayError(retryAfterMs: number): McpError {
-    return awayError(this.#deps.name, retryAfterMs, this.#cause)
+    return awayError(this.#deps.name, retryAfterMs, { cause: this.#cause, isNew: this.isNew })
   }
 
   /** Listens to the hop. */
-  createReport(hasCredentials: boolean): Pick<HopOptions, 'onAnswer' | 'onFailure' | 'onState'> {
+  createReport(hasCredentials: boolean): Pick<HopOptions, 'isNew' | 'onAnswer' | 'onFailure' | 'onState'> {
     return {
+      isNew: () => this.isNew,
       onAnswer: () => {
         this.#availability.succeed()
         if (!this.#hasStates) this.source.open()

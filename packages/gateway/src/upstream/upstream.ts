@@ -24,6 +24,9 @@ export const listTimeoutMs = 5000
 /** A host reads four or five lists at its start, and gives all of them together about 30 seconds. */
 // limit: lists beside a silent upstream | ms | the part of one upstream that did not answer the last list | the part is left out
 const silentListTimeoutMs = 1000
+/** A model waits for a list before each of its turns, as long as one upstream is broken. */
+// limit: further lists beside a silent upstream | ms | the part of one upstream that did not answer the last two lists | the part is left out
+const brokenListTimeoutMs = 100
 
 const lateCredentialMessage = `The credential of the caller took longer than ${listTimeoutMs} ms`
 
@@ -53,6 +56,7 @@ export class Upstream {
   readonly #deps: Deps
   /** How many messages had arrived when a list had no answer. The next message ends the silence. */
   #answersBeforeSilence: number | undefined
+  #hasWaitedInSilence = false
   /**
    * Absent for an upstream in this process, whose lists may depend on more than the caller, and for one with pins,
    * which a search checks as often as a list.
@@ -137,12 +141,14 @@ export class Upstream {
 
   /**
    * The same as {@link ask}, for the list of a host, which reads one after the other: an upstream delays only the first
-   * that it does not answer. It is asked for the others too, but not waited for, and a late answer changes the lists.
+   * that it does not answer. It is asked for the others too, but hardly waited for, and a late answer changes the lists.
    */
   async askForList(request: RpcRequest, call: Call): Promise<UpstreamAnswer> {
     const { isSilent } = this
+    const waitMs = this.#hasWaitedInSilence ? brokenListTimeoutMs : silentListTimeoutMs
+    this.#hasWaitedInSilence = isSilent
     const answer = this.ask(request, call)
-    if (!isSilent || (await settlesWithin(answer, silentListTimeoutMs, this.#deps.runtime))) return answer
+    if (!isSilent || (await settlesWithin(answer, waitMs, this.#deps.runtime))) return answer
     this.states.setMissed(true)
     void answer.then((late) => {
       if (!isAway(late)) this.states.changeLists()
@@ -160,7 +166,8 @@ export class Upstream {
   async createMissingListError(): Promise<McpError> {
     const retryAfterMs = await this.availability.check()
     if (retryAfterMs !== undefined) return this.states.createAwayError(retryAfterMs)
-    return noAnswerError(this.name, { begun: false, cause: this.states.source.state.reason })
+    const { isNew, source } = this.states
+    return noAnswerError(this.name, { begun: false, cause: source.state.reason, isNew })
   }
 
   #noteMissed(isMissed: boolean): void {

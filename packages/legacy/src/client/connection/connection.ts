@@ -170,7 +170,6 @@ class StatefulConnection implements AnyConnection {
       return await open().catch(async (error: unknown) => {
         if (!this.#negotiation.avoidsProbe(error, transport)) throw error
         this.closed.throwIfAborted()
-        this.#endState = undefined
         await transport.process?.replace()
         return open()
       })
@@ -181,10 +180,14 @@ class StatefulConnection implements AnyConnection {
     }
   }
 
-  /** If a process ended at the probe, another one is started without it, so this is not the end of the connection. */
+  /**
+   * If a process ended at the probe, another one is started without it, so this is not the end of the connection. It is
+   * if the other one ends in the same way, which its transport does not report again.
+   */
   #takeState(state: ConnectionState): void {
-    if (state.status === 'closed' && this.#openingCount > 0) this.#endState = state
-    else this.#states.set(state)
+    const isEnd = state.status === 'closed' && this.#openingCount > 0
+    this.#endState = isEnd ? state : undefined
+    if (!isEnd) this.#states.set(state)
   }
 
   /** Sends a request of 2026-07-28. If the server rejects it as an older one would, detects the revision again. */

@@ -94,6 +94,8 @@ test('a program that cannot be started, or ends either way, is an error [LEG-084
   const broken = connect([], {}, { args: ['-e', 'process.exit(9)'] })
   await expect(broken.client.listTools()).rejects.toThrow('code 9')
   expect(broken.connection.peer).toBeUndefined()
+  const reason = { message: expect.stringContaining('code 9') }
+  expect(broken.connection.state).toMatchObject({ status: 'closed', reason })
   await Promise.all([none.connection.close(), broken.connection.close()])
 })
 
