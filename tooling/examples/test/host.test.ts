@@ -1,9 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createClient } from '@x/client'
-import { gateway } from '@x/gateway'
 import { legacy } from '@x/legacy'
 import { createServer, type McpServer, sealedState, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
@@ -11,7 +7,6 @@ import { testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { answerAt, callLines, connectAll, connectTo, runHost, type Terminal } from '../src/host.ts'
-import { readWithRules } from '../src/host-rules.ts'
 
 function createDefinition() {
   const schema = z.object({ resolution: z.enum(['Fixed', 'Duplicate']), original: z.int().optional() })
@@ -146,16 +141,4 @@ test('each entry of a configuration has a connection', async () => {
     ['tracker', ['resolve', 'pay']],
     ['plain', ['add']],
   ])
-})
-
-test('rules of a host are added to a server of its file', async () => {
-  const tools = ['find', 'drop'].map((name) => tool(name, { description: 'Does it', run: () => name }))
-  await using http = await serveHttp(createServer({ name: 'crm', version: '1.0.0', tools }))
-  const folder = await mkdtemp(join(tmpdir(), 'rules-'))
-  const path = join(folder, 'mcp.json')
-  await writeFile(path, JSON.stringify({ mcpServers: { crm: { url: http.url } } }))
-  const host = { name: 'my-host', version: '1.0.0' }
-  await using server = gateway({ ...host, upstreams: await readWithRules(path) })
-  expect((await createClient(server, host).listTools()).map(({ name }) => name)).toEqual(['crm__find'])
-  await rm(folder, { recursive: true })
 })

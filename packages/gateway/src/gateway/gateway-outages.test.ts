@@ -12,9 +12,7 @@ import {
   olderOverHttp,
 } from '../testing/scripted-upstream.ts'
 
-type Answer = (arrived: ArrivedRequest) => Promise<RpcResponse>
-
-const answer: Answer = ({ request, call }) => answerPlainly(request, call)
+const answer = ({ request, call }: ArrivedRequest): Promise<RpcResponse> => answerPlainly(request, call)
 const noTools = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
 const echo = { name: 'echo', inputSchema: { type: 'object' } }
 const notStarted = { message: 'Upstream "crm" has not started yet' }
@@ -58,9 +56,8 @@ describe('an upstream that answers neither three requests in a row nor a probe [
     state.now += 2000
     // A process that its connection has given up is started again, too.
     state.answer = () => Promise.reject(Object.assign(new Error('ended'), { code: 'restarts' }))
-    const data = { upstream: 'crm', begun: false, permanent: true }
-    const ended = { ...unreachable, data, message: 'Upstream "crm" is unreachable: its process ended' }
-    expect([await refused(), await refused(), crm.arrived.length]).toEqual([ended, ended, 5])
+    const ended = { message: 'Upstream "crm" is unreachable: its process ended', data: { permanent: true } }
+    expect([await refused(), await refused(), crm.arrived.length]).toMatchObject([ended, ended, 5])
     state.now += 2000
     state.answer = answer
     expect(await callTool()).toMatchObject({ resultType: 'complete' })
@@ -298,24 +295,6 @@ describe('an upstream that has not opened', () => {
     expect(heard).toEqual([expect.stringMatching(`connecting .*${reason}`)])
     await server.close()
     expect(heard).toHaveLength(2)
-  })
-
-  test('is not worth another call if its process ends at its start, until it has answered', async () => {
-    const ended = Object.assign(new Error('ended'), { code: 'restarts', exitCode: 9, mayHaveRun: false })
-    const { state, server, callTool } = start()
-    const call = () => errorOf(server, 'tools/call', { name: 'crm__add' })
-    state.answer = () => Promise.reject(ended)
-    const reason = 'its process ended with code 9'
-    const message = `Upstream "crm" gave no answer (${reason}): the request has had no effect`
-    for (let count = 0; count < 3; count += 1)
-      expect(await call()).toMatchObject({ message, data: { begun: false, permanent: true } })
-    await expect.poll(call).toMatchObject({ message: `Upstream "crm" is unreachable: ${reason}`, data: { permanent: true } })
-    state.now += 2000
-    state.answer = answer
-    await callTool()
-    state.answer = () => Promise.reject(ended)
-    expect(await call()).toMatchObject({ message, data: { begun: false, retryAfterMs: 100 } })
-    await server.close()
   })
 
   test('is restarting if it was open before, although the connection is a new one', async () => {

@@ -24,11 +24,7 @@ const noAnswerRetryMs = 100
  */
 export function noAnswerError(
   name: string,
-  {
-    begun,
-    limitMs,
-    ...failure
-  }: { readonly begun: boolean; readonly limitMs?: number | undefined } & UpstreamFailure,
+  { begun, limitMs, ...failure }: { readonly begun: boolean; readonly limitMs?: number | undefined } & UpstreamFailure,
 ): McpError {
   const reason = describeCause(failure.cause)
   const limit = limitMs !== undefined ? ` within ${limitMs} ms` : reason && ` (${reason})`

@@ -44,3 +44,26 @@ test('an upstream is not closed with a connection that starts its process no mor
   expect(server.upstreams.get('crm')?.state).toEqual({ status: 'restarting', loginUrl: undefined, reason })
   await server.close()
 })
+
+test('a call is not worth another one if the process of its upstream ends at its start, until it has answered', async () => {
+  const ended = Object.assign(new Error('ended'), { code: 'restarts', exitCode: 9, mayHaveRun: false })
+  let [now, hasEnded] = [0, true]
+  const crm = createScriptedUpstream({
+    answer: ({ request, call }) => (hasEnded ? Promise.reject(ended) : answerPlainly(request, call)),
+  })
+  const server = createGateway({ crm }, { runtime: { monotonicNow: () => now } })
+  const params = { name: 'crm__add', arguments: {} }
+  const call = () => errorOf(server, 'tools/call', params)
+  const reason = 'its process ended with code 9'
+  const message = `Upstream "crm" gave no answer (${reason}): the request has had no effect`
+  for (let count = 0; count < 3; count += 1)
+    expect(await call()).toMatchObject({ message, data: { begun: false, permanent: true } })
+  const unreachable = { message: `Upstream "crm" is unreachable: ${reason}`, data: { permanent: true } }
+  await expect.poll(call).toMatchObject(unreachable)
+  now += 2000
+  hasEnded = false
+  await resultOf(server, 'tools/call', params)
+  hasEnded = true
+  expect(await call()).toMatchObject({ message, data: { begun: false, retryAfterMs: 100 } })
+  await server.close()
+})

@@ -39,8 +39,7 @@ export class UpstreamStates {
       this.#logChange(availability.state === 'away')
       if (availability.state !== 'away') this.source.open()
       // A connection says more of the cause.
-      else if (!this.#hasStates || status === 'open' || reason === undefined)
-        this.source.lose(this.createAwayError(0))
+      else if (!this.#hasStates || status === 'open' || reason === undefined) this.source.lose(this.createAwayError(0))
     })
   }
 
