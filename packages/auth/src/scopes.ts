@@ -29,8 +29,14 @@ export function parseScopes(label: string, scopes: unknown): Scopes {
   return scopes
 }
 
-/** Adds all scopes that these include, directly or through others (basic/authorization/index: scope hierarchies). */
+/**
+ * Adds all scopes that these include, directly or through others (basic/authorization/index: scope hierarchies).
+ *
+ * @throws TypeError for a text, in which a search for one scope would also find the beginning of another.
+ */
 export function expandScopes(scopes: Scopes, impliedScopes: ReadonlyMap<string, Scopes>): Scopes {
+  if (!Array.isArray(scopes))
+    throw new TypeError("scopes of a principal must be an array, as of claims.scope.split(' ')")
   if (impliedScopes.size === 0) return scopes
   const allScopes = new Set(scopes)
   // A loop over a Set also visits what is added during it, and visits each element once, so it ends even if two scopes

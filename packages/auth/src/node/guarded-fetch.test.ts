@@ -64,3 +64,10 @@ test('A host that is allowed is connected to', async () => {
     'ECONNREFUSED',
   )
 })
+
+test.each([
+  ['a text, which also contains the beginning of its address', { allowedOrigins: 'https://10.0.0.12' }],
+  ['a misspelt name', { allowedOrigin: ['https://10.0.0.1'] }],
+])('origins as %s are refused', (_, options) => {
+  expect(() => guardedFetch(Object(options))).toThrow('allowedOrigins')
+})

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns'
 import { request as sendHttps } from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
+import { type OptionTable, optionTypes, resolveOptions } from '@x/core'
 import type { FetchFunction } from '../bounded-fetch.ts'
 
 /** Options of {@link guardedFetch}. */
@@ -10,11 +11,18 @@ export interface GuardedFetchOptions {
   readonly allowedOrigins?: readonly string[] | undefined
 }
 
+const guardedFetchOptionTable = {
+  allowedOrigins: { default: [], type: optionTypes.strings },
+} satisfies OptionTable<GuardedFetchOptions>
+
 /**
  * A `fetch` for programs whose users choose the servers. It rejects URLs that are not https, and hosts whose address,
  * after their names are resolved, belongs to this machine or to a private network. Pass it to `oauth` as `fetch`.
+ *
+ * @throws TypeError for an unknown option, and for origins that are no array.
  */
-export function guardedFetch({ allowedOrigins = [] }: GuardedFetchOptions = {}): FetchFunction {
+export function guardedFetch(options: GuardedFetchOptions = {}): FetchFunction {
+  const { allowedOrigins } = resolveOptions(options, guardedFetchOptionTable, 'guardedFetch')
   return async (address, { method = 'GET', headers, body, signal }) => {
     const url = new URL(address)
     if (url.protocol !== 'https:') throw new TypeError(`Only https is allowed, not ${url.protocol}`)

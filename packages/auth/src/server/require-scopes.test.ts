@@ -131,6 +131,9 @@ test('a handler asks for scopes in the same way [AUE-011]', () => {
     expect(toWire(error).data).toEqual({ reason: 'insufficient_scope', scopes: ['items:read', 'items:write'] })
   }
   expect(() => needScopes({ principal: reader })).not.toThrow()
+  // As a function without types may take it from the claims: a part of the text must not count as a scope.
+  const principal = Object({ subject: 'ada', scopes: 'items:readonly' })
+  expect(() => needScopes({ principal }, 'items:read')).toThrow('scopes of a principal must be an array')
 })
 
 function thrownBy(run: () => void): unknown {

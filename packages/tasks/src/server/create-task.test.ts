@@ -255,6 +255,11 @@ test.each([
   )
 })
 
+test('a text for a yes or no is refused: "false" would let an instance run tasks', () => {
+  const options = Object({ runWorker: 'false' })
+  expect(() => createFleet().add([createGreetTool()], options)).toThrow('tasks: runWorker must be true or false')
+})
+
 test('an McpError of the function that decides is the error of the call', async () => {
   const deciding = tool('decide', {
     description: 'Decides',

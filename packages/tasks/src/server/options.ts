@@ -10,6 +10,7 @@ import {
   type LogContext,
   memoryBus,
   type OptionTable,
+  optionTypes,
   type ResolvedOptions,
   resolveOptions,
   unavailableCode,
@@ -115,7 +116,7 @@ export interface TaskContext {
 
 const taskOptionTable = {
   store: undefined,
-  runWorker: undefined,
+  runWorker: { type: optionTypes.boolean },
   runner: undefined,
   concurrency: 16,
   // limit: ms | a task after its last change | deleted
@@ -124,7 +125,7 @@ const taskOptionTable = {
   // limit: count | crashes in a row without a completed step | the task fails
   maxFailures: 5,
   state: undefined,
-  persistentWorkflow: false,
+  persistentWorkflow: { default: false, type: optionTypes.boolean },
   runtime: undefined,
 } satisfies OptionTable<TaskOptions>
 
