@@ -95,11 +95,21 @@ describeNeeding('chromium', 'the page of mcpx dev', (executablePath) => {
       await tab.close()
     })
 
-    test('a fault is armed by its button, and its explanation is shown above the messages', async () => {
+    test('a fault is armed, moved and taken back by its button, and its explanation is shown above the messages', async () => {
       const { tab, complaints } = await open(dev)
       await tab.getByRole('button', { name: 'pay Pays' }).click()
       await tab.getByLabel('Id').fill('1')
-      await tab.getByRole('button', { name: 'send twice' }).click()
+      const sendTwice = tab.getByRole('button', { name: 'send twice' })
+      const choose = (choice: string) => tab.getByLabel('Request that is disturbed').selectOption(choice)
+      await sendTwice.click()
+      await tab.getByText('Armed for the next request of a call').waitFor()
+      await choose('answer')
+      await sendTwice.click()
+      await tab.getByText('Armed for the next answer of a question').waitFor()
+      await sendTwice.click()
+      await tab.getByText('Armed for').waitFor({ state: 'detached' })
+      await choose('request')
+      await sendTwice.click()
       await tab.getByText('Armed for the next request of a call').waitFor()
       await tab.getByRole('button', { name: /^Call pay/ }).click()
       await tab.getByText('What the fault has shown').waitFor()

@@ -44,6 +44,7 @@ export interface AuthorizerOptions {
 
 export function resolveAuthorizerDeps(
   options: AuthorizerOptions,
+  showWait?: (message: string) => void,
 ): Pick<AuthorizerDeps, 'records' | 'fetch' | 'now' | 'dpop' | 'openLogins'> {
   const { store, fetch = platformFetch, runtime } = options
   // oxlint-disable-next-line no-restricted-properties -- the default of a value that tests replace
@@ -53,7 +54,7 @@ export function resolveAuthorizerDeps(
     records,
     fetch,
     now,
-    openLogins: new OpenLogins(),
+    openLogins: new OpenLogins(showWait),
     dpop: options.dpop?.createDpop({ store: records.store, isStored: store !== undefined, now }),
   }
 }

@@ -60,7 +60,7 @@ export class CodeAuthorizer {
 
   constructor(options: OAuthOptions) {
     const { redirect, ...personOptions } = options
-    const deps = resolveAuthorizerDeps(options)
+    const deps = resolveAuthorizerDeps(options, redirect.showWait)
     const { records, now, openLogins } = deps
     this.#flow = { identity: options.client, redirect, records, now, openLogins }
     this.authorizer = createPersonAuthorizer(personOptions, createCodeFlow(this.#flow), deps)

@@ -25,6 +25,8 @@ export interface Redirect {
   readonly applicationType: 'native' | 'web'
   /** Starts to listen for the response. The caller closes the listener. */
   open(signal: AbortSignal, options?: RedirectOptions): Promise<RedirectListener>
+  /** Says that a call has waited for a second for another login, which may be open in another process. */
+  readonly showWait?: ((message: string) => void) | undefined
 }
 
 /** What a redirect must know of the client that logs in. */

@@ -12,6 +12,12 @@ export class OpenLogins {
   readonly #logins = new Map<string, AuthError>()
   // Bounded by the endpoints of the program's connections.
   readonly #listeners = new Map<string, Set<LoginListener>>()
+  readonly #showWait: ((message: string) => void) | undefined
+
+  /** `showWait` gets the message of a long wait for a login that is not open in this process. */
+  constructor(showWait?: (message: string) => void) {
+    this.#showWait = showWait
+  }
 
   get(href: string): AuthError | undefined {
     return this.#logins.get(href)
@@ -29,7 +35,11 @@ export class OpenLogins {
   /** A call waits for the lock of a token. Most waits are short, so listeners get only long ones. */
   wait(href: string, wait: AuthError): () => void {
     if (!this.#logins.has(href)) this.#logins.set(href, wait)
-    const timer = startBackgroundTimer(platformRuntime, () => this.#notify(href), waitNoticeMs)
+    const notifyOfWait = (): void => {
+      this.#notify(href)
+      if (this.#logins.get(href) === wait) this.#showWait?.(wait.message)
+    }
+    const timer = startBackgroundTimer(platformRuntime, notifyOfWait, waitNoticeMs)
     return () => {
       platformRuntime.clearTimeout(timer)
       if (this.#logins.get(href) === wait) this.#logins.delete(href)

@@ -90,8 +90,10 @@ test('A call that waits for the login of another process says so, and opens no p
     await mayReturn.opened
     throw new Error('The person closed the page')
   }
-  const [first, second] = [1, 2].map(() => w.createOAuth({ store: fileStore('caller', { folder }) }))
-  if (first === undefined || second === undefined) throw new Error('two programs')
+  const shown: string[] = []
+  const redirect = { ...w.browser, showWait: (message: string) => void shown.push(message) }
+  const createProgram = () => w.createOAuth({ redirect, store: fileStore('caller', { folder }) })
+  const [first, second] = [createProgram(), createProgram()]
   const failed = first.login(w.resource.url).catch(String)
   await visited.opened
   const caller = new AbortController()
@@ -100,6 +102,7 @@ test('A call that waits for the login of another process says so, and opens no p
   const { issuer } = w.authorizationServer
   const message = `Waiting for another login at "${issuer}", which may be open in the browser of another process`
   expect(second.pendingLogin(w.resource.url)).toMatchObject({ code: 'login_pending', issuer, message, url: undefined })
+  await expect.poll(() => shown, { timeout: 10_000 }).toEqual([message])
   caller.abort()
   mayReturn.open()
   expect([await failed, await gone]).toEqual(['Error: The person closed the page', 'gone'])

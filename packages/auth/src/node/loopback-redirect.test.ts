@@ -109,6 +109,23 @@ describe('A login through the loopback address', () => {
     expect(pages).toEqual([["default-src 'none'", expect.not.stringMatching(/script|canary/)]])
   })
 
+  test.each([
+    ['access_denied', 'The login was refused. You can close this page'],
+    ['server_error', 'The login has failed. You can close this page'],
+  ])('shows in its page that the authorization server answered %s', async (error, text) => {
+    await using w = await createTestEnvironment()
+    const pages: string[] = []
+    const open = async (url: URL): Promise<void> => {
+      const answer = new URL((await fetch(url, { redirect: 'manual' })).headers.get('location') ?? '')
+      answer.searchParams.delete('code')
+      answer.searchParams.set('error', error)
+      pages.push(await (await fetch(answer)).text())
+    }
+    const login = w.createOAuth({ redirect: loopbackRedirect({ ...quiet, open }) }).login(w.resource.url)
+    expect(await rejectionOf(login)).toMatchObject({ code: 'authorization_denied', error })
+    await expect.poll(() => pages).toEqual([expect.stringContaining(text)])
+  })
+
   test('works at a server that compares redirect URIs exactly, also with the registration of an earlier login', async () => {
     await using w = await createTestEnvironment()
     const { routes, received } = w.authorizationServer

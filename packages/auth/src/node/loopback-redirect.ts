@@ -30,6 +30,7 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
   const { ports = [], path = '/callback', open = openBrowser, showLoginUrl = printLoginUrl } = options
   return {
     applicationType: 'native',
+    ...(options.showLoginUrl === undefined && { showWait: printLine }),
     open: async (signal, options: Partial<RedirectOptions> = {}): Promise<RedirectListener> => {
       const { registeredUris = [], addedScopes = [] } = options
       signal.throwIfAborted()
@@ -64,9 +65,13 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
 }
 
 function printLoginUrl(url: URL, addedScopes: readonly string[]): void {
-  keepProcessWithoutStderr()
   const purpose = addedScopes.length === 0 ? 'log in' : `grant ${addedScopes.join(' ')}, which the call needs`
-  process.stderr.write(`To ${purpose}, visit ${url.href}\n`)
+  printLine(`To ${purpose}, visit ${url.href}`)
+}
+
+function printLine(line: string): void {
+  keepProcessWithoutStderr()
+  process.stderr.write(`${line}\n`)
 }
 
 async function listenOnFirstFreePort(server: Server, ports: readonly number[]): Promise<number> {
@@ -106,7 +111,7 @@ function waitForRedirect(
       const url = parseRedirect(request)
       if (url === undefined) return sendPage(response, 404, 'There is nothing here.')
       signal.removeEventListener('abort', rejectOnAbort)
-      sendPage(response, 200, 'The response has arrived. You can close this page and return to the program.')
+      sendPage(response, 200, `${describeAnswer(url)} You can close this page and return to the program.`)
       // Finishing the login closes this server, so the response goes out first.
       response.once('close', () => resolve(url))
     })
@@ -122,6 +127,12 @@ function parseLoginRedirect(
   const redirectUrl = new URL(`http://${host}${url}`)
   const isExpected = redirectUrl.pathname === path && redirectUrl.searchParams.get('state') === state
   return isExpected ? redirectUrl : undefined
+}
+
+/** No part of the answer is shown, because any page could have sent the browser here. */
+function describeAnswer({ searchParams }: URL): string {
+  if (!searchParams.has('error')) return 'The response has arrived.'
+  return searchParams.get('error') === 'access_denied' ? 'The login was refused.' : 'The login has failed.'
 }
 
 function sendPage(response: ServerResponse, status: number, text: string): void {

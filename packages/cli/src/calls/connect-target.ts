@@ -75,7 +75,8 @@ async function runWithClient(
   let task: TaskHandle | undefined
   try {
     const info = { name: clientName, version: '1.0.0' }
-    const use = [failUnreachable(), sayWaiting(text, io, () => connection.state.status === 'login_needed')]
+    const isQuiet = (): boolean => connection.closed.aborted || connection.state.status === 'login_needed'
+    const use = [failUnreachable(), sayWaiting(text, io, isQuiet)]
     const extensions = [tasksClient({ onAbort: 'leave', onTask: (started) => void (task = started) })] as const
     const timeoutMs = options.timeout ?? patienceMs(target, options, io)
     const client = createClient(connection, { ...info, timeoutMs, use, ...clientOptions, extensions })

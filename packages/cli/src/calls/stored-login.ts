@@ -50,7 +50,7 @@ export function createCommandLogin(
 
 function refuseLogins(onNeeded: (addedScopes: readonly string[]) => void): Redirect {
   return {
-    applicationType: 'native',
+    ...loopbackRedirect(),
     open: async (_signal, options) => {
       const addedScopes = options?.addedScopes ?? []
       onNeeded(addedScopes)

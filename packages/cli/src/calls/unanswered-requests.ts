@@ -12,14 +12,14 @@ const pauseMs = 100
 
 /**
  * Says once what the command waits for: a request that is sent again after failures, or one without an answer. While
- * `isLoggingIn` returns true, the page of the login is shown instead.
+ * `isQuiet` returns true, it says nothing: the page of a login is shown instead, or the command waits no more.
  */
-export function sayWaiting(target: string, { errorOutput }: CliIo, isLoggingIn: () => boolean): Middleware {
+export function sayWaiting(target: string, { errorOutput }: CliIo, isQuiet: () => boolean): Middleware {
   let isSaid = false
   let failure: { readonly since: number; readonly text: string } | undefined
   let repetition: NodeJS.Timeout | undefined
   const say = (reason: string): void => {
-    if (isLoggingIn()) return
+    if (isQuiet()) return
     if (!isSaid) errorOutput.write(`mcpx: waiting for ${target}: ${toDisplayLine(reason)}\n`)
     isSaid = true
   }

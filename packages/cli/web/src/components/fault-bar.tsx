@@ -16,15 +16,22 @@ const labels: Readonly<Record<FaultKind, readonly [label: string, title: string]
 /** The faults that only the request with an answer can have. */
 const ofAnswers: ReadonlySet<FaultKind> = new Set(['argument', 'state'])
 
-/** Shows the faults that the next request of a call can meet. One is armed at a time. */
+/**
+ * Shows the faults that the next request of a call can meet. One is armed at a time: a button with another choice moves
+ * it, and the same choice once more disarms it.
+ */
 export function FaultBar({ session }: { readonly session: Session }): VNode {
   const { armed, faultKinds } = session.state
   const at = useSignal<ArmedFault['at']>('request')
   const delay = useSignal(5)
-  const toggle = (kind: FaultKind): void => {
-    const body = armed.value?.kind === kind ? { kind: null } : { kind, at: at.value, delayMs: delay.value * 1000 }
-    void session.command('fault', body)
-  }
+  const choiceOf = (kind: FaultKind): ArmedFault => ({
+    kind,
+    at: ofAnswers.has(kind) ? 'answer' : at.value,
+    delayMs: delay.value * 1000,
+  })
+  const isArmed = (kind: FaultKind): boolean => armed.value !== undefined && isSameFault(armed.value, choiceOf(kind))
+  const toggle = (kind: FaultKind): void =>
+    void session.command('fault', isArmed(kind) ? { kind: null } : choiceOf(kind))
   return (
     <fieldset class="faults">
       <legend>Disturb the next</legend>
@@ -42,7 +49,7 @@ export function FaultBar({ session }: { readonly session: Session }): VNode {
           type="button"
           class="fault"
           title={labels[kind][1]}
-          aria-pressed={armed.value?.kind === kind}
+          aria-pressed={isArmed(kind)}
           onClick={() => toggle(kind)}
         >
           {labels[kind][0]}
@@ -68,9 +75,13 @@ export function FaultBar({ session }: { readonly session: Session }): VNode {
   )
 }
 
+/** The delay is one of `later` alone. */
+function isSameFault(one: ArmedFault, other: ArmedFault): boolean {
+  return one.kind === other.kind && one.at === other.at && (one.kind !== 'later' || one.delayMs === other.delayMs)
+}
+
 function armedWords({ kind, at, delayMs }: ArmedFault): string {
-  const subject =
-    at === 'answer' || ofAnswers.has(kind) ? 'the next answer of a question' : 'the next request of a call'
+  const subject = at === 'answer' ? 'the next answer of a question' : 'the next request of a call'
   const amount = kind === 'later' ? ` by ${delayMs / 1000} s` : ''
   return `Armed for ${subject}: ${labels[kind][0]}${amount}. ${labels[kind][1]}.`
 }
