@@ -1,7 +1,7 @@
 import { checkArgument } from '@x/core'
 import { protocolVersion } from '@x/schema'
 import { legacyRevisions } from '../translate/revisions.ts'
-import { type ConnectionOptions, createStatefulConnection } from './connection/connection.ts'
+import { type ConnectionOptions, StatefulConnection } from './connection/connection.ts'
 import {
   type AnyConnection,
   type ConnectAnyOptions,
@@ -10,7 +10,7 @@ import {
   type ResolvedConnectAnyOptions,
   resolveConnectAnyOptions,
 } from './options.ts'
-import type { createStdioTransport } from './stdio/stdio-transport.ts'
+import type { StdioTransport } from './stdio/stdio-transport.ts'
 import { type ParsedTarget, parseTarget, type ServerTarget } from './target.ts'
 
 /** For a process's first answer. A package runner such as `npx` may download the program first. */
@@ -25,7 +25,7 @@ const defaultStartTimeoutMs = 60_000
 export function connectTarget(
   target: ServerTarget,
   options: ConnectAnyOptions,
-  loadStdio: (() => Promise<{ readonly createStdioTransport: typeof createStdioTransport }>) | undefined,
+  loadStdio: (() => Promise<{ readonly StdioTransport: typeof StdioTransport }>) | undefined,
 ): AnyConnection {
   const resolved = resolveConnectAnyOptions(options)
   if (typeof target !== 'string')
@@ -37,7 +37,7 @@ export function connectTarget(
     const { url } = parsedTarget
     const address = url.origin + url.pathname
     const httpOptions = withEntryHeaders(parsedTarget, resolved.http)
-    return createStatefulConnection({
+    return new StatefulConnection({
       ...shared,
       url: address,
       serverKey: address,
@@ -56,7 +56,7 @@ export function connectTarget(
     )
   }
   const { stdio = {}, probeTimeoutMs, handshakeTimeoutMs = defaultStartTimeoutMs } = resolved
-  return createStatefulConnection({
+  return new StatefulConnection({
     ...shared,
     settings: { ...shared.settings, handshakeTimeoutMs },
     // Only the program's name, because arguments may contain secrets.
@@ -66,7 +66,7 @@ export function connectTarget(
     loadTransport: async (onEnd) => {
       const module = await loadStdio().catch(explainMissing('@x/transport-stdio'))
       const { log } = shared.settings
-      return module.createStdioTransport({ entry, options: stdio, clock, probeTimeoutMs, log, onEnd })
+      return new module.StdioTransport({ entry, options: stdio, clock, probeTimeoutMs, log, onEnd })
     },
   })
 }

@@ -27,63 +27,65 @@ export interface ForwardedRequest {
 }
 
 /** The calls of one connection, each in a session with an older server. */
-export interface SessionCalls {
+export class SessionCalls {
+  readonly #settings: LegacySettings
+  readonly #clock: Clock
+  // Bounded by the calls of the client that run.
+  readonly #runs = new Map<string, CallRun>()
+  readonly #standaloneStreams = new WeakMap<LegacySession, StandaloneStream>()
+
+  constructor(settings: LegacySettings, clock: Clock) {
+    this.#settings = settings
+    this.#clock = clock
+  }
+
   /** Passes a request with answers to the call that waits for them. Undefined if none does. */
-  resume(request: RpcRequest, call: Call): Promise<RpcResponse> | undefined
+  resume(request: RpcRequest, call: Call): Promise<RpcResponse> | undefined {
+    const requestState = request.params?.['requestState']
+    const run = typeof requestState === 'string' ? this.#runs.get(requestState) : undefined
+    // Another user's state is an unknown one.
+    if (run !== undefined && run.user !== userOf({ request, call }))
+      return Promise.resolve(createUnknownStateResponse(request.id))
+    return run?.sendNextRequest(request, call).catch((error: unknown) => {
+      if (isLegacyError(error, 'session_ended')) return createUnknownStateResponse(request.id)
+      throw error
+    })
+  }
+
   /**
    * Serves a request over a session. Rejects with {@link LegacyError} `session_ended` if the server has not run the
    * request.
    */
-  serve(session: LegacySession, forwarded: ForwardedRequest): Promise<RpcResponse>
-}
-
-interface CallsState {
-  readonly settings: LegacySettings
-  readonly clock: Clock
-  readonly runs: Map<string, CallRun>
-  readonly standaloneStreams: WeakMap<LegacySession, StandaloneStream>
-}
-
-export function createSessionCalls(settings: LegacySettings, clock: Clock): SessionCalls {
-  // Bounded by the calls of the client that run.
-  const state: CallsState = { settings, clock, runs: new Map(), standaloneStreams: new WeakMap() }
-  return {
-    resume: (request, call) => {
-      const requestState = request.params?.['requestState']
-      const run = typeof requestState === 'string' ? state.runs.get(requestState) : undefined
-      // Another user's state is an unknown one.
-      if (run !== undefined && run.user !== userOf({ request, call }))
-        return Promise.resolve(createUnknownStateResponse(request.id))
-      return run?.sendNextRequest(request, call).catch((error: unknown) => {
-        if (isLegacyError(error, 'session_ended')) return createUnknownStateResponse(request.id)
-        throw error
-      })
-    },
-    serve: (session, forwarded) => serveOverSession(state, session, forwarded),
+  async serve(session: LegacySession, { request, call }: ForwardedRequest): Promise<RpcResponse> {
+    const { id, method, params } = request
+    if (session.user !== userOf({ request, call })) return createSecondUserResponse(request)
+    if (typeof params?.['requestState'] === 'string') return createUnknownStateResponse(id)
+    if (method === 'server/discover') return { jsonrpc: '2.0', id, result: createDiscoverResult(session.peer) }
+    if (method === 'subscriptions/listen') return this.#standaloneStreamOf(session).listen(request, call)
+    const unsentError = findUnsentMethodError(request, session.peer)
+    if (unsentError !== undefined) return unsentError
+    const level = logLevelOf(request)
+    if (level !== undefined) await raceWithCancellation(session.setLevel(level), call)
+    if (findMethodRow(method)?.canRequireInput === true)
+      await raceWithCancellation(this.#standaloneStreamOf(session).prepareForQuestions(), call)
+    const requestState = randomId()
+    const run = new CallRun({
+      session,
+      settings: this.#settings,
+      clock: this.#clock,
+      requestState,
+      onFinished: () => this.#runs.delete(requestState),
+    })
+    this.#runs.set(requestState, run)
+    return run.sendNextRequest(request, call)
   }
-}
 
-async function serveOverSession(
-  state: CallsState,
-  session: LegacySession,
-  { request, call }: ForwardedRequest,
-): Promise<RpcResponse> {
-  const { id, method, params } = request
-  if (session.user !== userOf({ request, call })) return createSecondUserResponse(request)
-  if (typeof params?.['requestState'] === 'string') return createUnknownStateResponse(id)
-  if (method === 'server/discover') return { jsonrpc: '2.0', id, result: createDiscoverResult(session.peer) }
-  if (method === 'subscriptions/listen') return getStandaloneStream(state, session).listen(request, call)
-  const unsentError = findUnsentMethodError(request, session.peer)
-  if (unsentError !== undefined) return unsentError
-  const level = logLevelOf(request)
-  if (level !== undefined) await raceWithCancellation(session.setLevel(level), call)
-  if (findMethodRow(method)?.canRequireInput === true)
-    await raceWithCancellation(getStandaloneStream(state, session).prepareForQuestions(), call)
-  const requestState = randomId()
-  const { settings, clock, runs } = state
-  const run = new CallRun({ session, settings, clock, requestState, onFinished: () => runs.delete(requestState) })
-  runs.set(requestState, run)
-  return run.sendNextRequest(request, call)
+  #standaloneStreamOf(session: LegacySession): StandaloneStream {
+    const known = this.#standaloneStreams.get(session)
+    const standaloneStream = known ?? new StandaloneStream(session, this.#settings, this.#clock)
+    this.#standaloneStreams.set(session, standaloneStream)
+    return standaloneStream
+  }
 }
 
 /**
@@ -100,15 +102,6 @@ function createSecondUserResponse({ id }: RpcRequest): RpcResponse {
   const message =
     'This connection to a server of an older revision serves another user: open a connection for each user'
   return errorResponse(id, new McpError(errorCodes.invalidRequest, message))
-}
-
-function getStandaloneStream(
-  { standaloneStreams, settings, clock }: CallsState,
-  session: LegacySession,
-): StandaloneStream {
-  const standaloneStream = standaloneStreams.get(session) ?? new StandaloneStream(session, settings, clock)
-  standaloneStreams.set(session, standaloneStream)
-  return standaloneStream
 }
 
 function logLevelOf({ params }: RpcRequest): LoggingLevel | undefined {

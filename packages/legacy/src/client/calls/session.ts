@@ -27,100 +27,99 @@ export interface LegacyRunningCall {
 }
 
 /** One session with an older server, after its handshake. */
-export interface LegacySession {
+export class LegacySession {
   readonly peer: LegacyServerPeer
   readonly port: Port
   /** The user of the session. Requests of others are rejected. */
   readonly user: string
   /** Capabilities that the handshake declared for the client. */
   readonly declaredCapabilities: ClientCapabilities
-  /** Running calls in the order of their start. */
-  readonly activeCalls: Set<LegacyRunningCall>
-  /** Receive the notifications that belong to no call. */
-  readonly listeners: Set<(message: RpcNotification) => void>
+  /** Running calls in the order of their start. Bounded by the calls of the client that run. */
+  readonly activeCalls = new Set<LegacyRunningCall>()
+  /** Receive the notifications that belong to no call. Bounded by the subscriptions of the host. */
+  readonly listeners = new Set<(message: RpcNotification) => void>()
   /** Handle the server's messages outside calls. */
-  readonly standaloneHandlers: ServerMessageHandlers
-  /** Aborts when the session ends. */
-  readonly endSignal: AbortSignal
-  end(): void
-  nextId(): number
-  /** Asks the server for log messages of at least this level. */
-  setLevel(level: LoggingLevel): Promise<void>
-}
-
-export interface LegacySessionOptions {
-  readonly peer: LegacyServerPeer
-  readonly port: Port
-  readonly clientCapabilities: ClientCapabilities
-  readonly settings: LegacySettings
-  readonly user: string
-  /** The client that began the session. It lists roots if the server requests them outside calls. */
-  readonly client: CallingClient | undefined
-}
-
-export function createLegacySession(options: LegacySessionOptions): LegacySession {
-  const { peer, port, clientCapabilities, settings, client, user } = options
-  // Id 1 was the handshake's.
-  let lastRequestId = 1
-  let currentSeverity = -1
-  const endController = new AbortController()
-  // Bounded by the subscriptions of the host.
-  const listeners: LegacySession['listeners'] = new Set()
-  // Bounded by the calls of the client that run.
-  const runningCalls: LegacySession['activeCalls'] = new Set()
-  const nextId = (): number => (lastRequestId += 1)
-  const onNotification = (message: RpcNotification): void => {
-    if (message.method === 'notifications/message') return findLoggingCall(runningCalls)?.receive(message)
-    if (isExtensionNotification(message.method)) return findLatestCall(runningCalls)?.receive(message)
-    for (const listener of listeners) listener(message)
+  readonly standaloneHandlers: ServerMessageHandlers = {
+    onNotification: (message) => this.#receive(message),
+    onRequest: (request) => this.#answer(request),
   }
-  const onRequest = async (request: RpcRequest): Promise<RpcResponse | undefined> => {
+  readonly #settings: LegacySettings
+  readonly #client: CallingClient | undefined
+  readonly #endController = new AbortController()
+  // Id 1 was the handshake's.
+  #lastRequestId = 1
+  #currentSeverity = -1
+
+  /** `client` began the session. It lists roots if the server requests them outside calls. */
+  constructor({
+    peer,
+    port,
+    user,
+    declaredCapabilities,
+    settings,
+    client,
+  }: Pick<LegacySession, 'peer' | 'port' | 'user' | 'declaredCapabilities'> & {
+    readonly settings: LegacySettings
+    readonly client: CallingClient | undefined
+  }) {
+    this.peer = peer
+    this.port = port
+    this.user = user
+    this.declaredCapabilities = declaredCapabilities
+    this.#settings = settings
+    this.#client = client
+  }
+
+  /** Aborts when the session ends. */
+  get endSignal(): AbortSignal {
+    return this.#endController.signal
+  }
+
+  end(): void {
+    this.#endController.abort(new Error('The session has ended'))
+  }
+
+  nextId(): number {
+    return (this.#lastRequestId += 1)
+  }
+
+  /** Asks the server for log messages of at least this level. */
+  async setLevel(level: LoggingLevel): Promise<void> {
+    const severity = severityOf(level)
+    // All calls of a session share one log level at the server: the lowest that a call has requested.
+    if (
+      this.peer.capabilities.logging === undefined ||
+      severity === -1 ||
+      (this.#currentSeverity !== -1 && severity >= this.#currentSeverity)
+    )
+      return
+    this.#currentSeverity = severity
+    const request: RpcRequest = { jsonrpc: '2.0', id: this.nextId(), method: 'logging/setLevel', params: { level } }
+    const response = await this.port.send(request, this.endSignal, this.standaloneHandlers)
+    if ('error' in response) this.#settings.warn('log_level', `The server did not take the log level ${level}`)
+  }
+
+  #receive(message: RpcNotification): void {
+    if (message.method === 'notifications/message') return findLoggingCall(this.activeCalls)?.receive(message)
+    if (isExtensionNotification(message.method)) return findLatestCall(this.activeCalls)?.receive(message)
+    for (const listener of this.listeners) listener(message)
+  }
+
+  async #answer(request: RpcRequest): Promise<RpcResponse | undefined> {
     if (request.method === 'ping') return createStatefulResponse(request, { result: {} })
     // The response to a call may have arrived just before this request. Such a call ends in a later microtask, and must
     // not be asked.
     // oxlint-disable-next-line no-restricted-globals -- waits for one turn of the event loop
     await new Promise<void>((resolve) => setTimeout(resolve, 0))
-    const askedCall = findLatestCall(runningCalls, ({ canBeAsked }) => canBeAsked)
-    const askedClient = askedCall?.client ?? client
+    const askedCall = findLatestCall(this.activeCalls, ({ canBeAsked }) => canBeAsked)
+    const askedClient = askedCall?.client ?? this.#client
     // An older server may list roots for its own use, for example once after the handshake. That does not become a
     // question of a running call, because the call may end before the client answers.
     if (request.method === 'roots/list' && askedClient?.listRoots !== undefined)
       return answerRootsRequest(request, askedClient.listRoots)
-    if (askedCall === undefined) return refuseUnrelatedRequest(request, settings)
+    if (askedCall === undefined) return refuseUnrelatedRequest(request, this.#settings)
     // If the call ends before it answers, the request still gets a response, because it may belong to another call.
     return (await askedCall.ask(request)) ?? createStatefulResponse(request, { error: callEndedError })
-  }
-  const setLevel = async (wantedLevel: LoggingLevel): Promise<void> => {
-    const severity = severityOf(wantedLevel)
-    // All calls of a session share one log level at the server: the lowest that a call has requested.
-    if (
-      peer.capabilities.logging === undefined ||
-      severity === -1 ||
-      (currentSeverity !== -1 && severity >= currentSeverity)
-    )
-      return
-    currentSeverity = severity
-    const request: RpcRequest = {
-      jsonrpc: '2.0',
-      id: nextId(),
-      method: 'logging/setLevel',
-      params: { level: wantedLevel },
-    }
-    const response = await port.send(request, endController.signal, { onNotification, onRequest })
-    if ('error' in response) settings.warn('log_level', `The server did not take the log level ${wantedLevel}`)
-  }
-  return {
-    peer,
-    port,
-    user,
-    declaredCapabilities: clientCapabilities,
-    activeCalls: runningCalls,
-    listeners,
-    nextId,
-    setLevel,
-    standaloneHandlers: { onNotification, onRequest },
-    endSignal: endController.signal,
-    end: () => endController.abort(new Error('The session has ended')),
   }
 }
 

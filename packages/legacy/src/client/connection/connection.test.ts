@@ -8,7 +8,7 @@ import { LegacyError } from '../calls/legacy-error.ts'
 import type { Port } from '../calls/port.ts'
 import { legacyRevisions } from '../../translate/revisions.ts'
 import { createSettings } from '../options.ts'
-import { createStatefulConnection } from './connection.ts'
+import { StatefulConnection } from './connection.ts'
 import type { ServerProcess, Transport } from './transport.ts'
 
 const host = { name: 'host', version: '1.0.0' }
@@ -89,7 +89,7 @@ function connect({ answers = olderServer, isProcess = false, revision = 'probe',
     setTimeout: (run: () => void, ms: number) =>
       ms <= probeTimeoutMs ? platformRuntime.setTimeout(run, 0) : undefined,
   }
-  const connection = createStatefulConnection({
+  const connection = new StatefulConnection({
     url: 'test:server',
     serverKey: 'server',
     canMixPrincipals: false,

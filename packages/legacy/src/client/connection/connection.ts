@@ -1,9 +1,9 @@
 import { type Clock, isCancelled, raceWithCancellation, withTimeout } from '@x/core'
-import type { Call, Connection, ConnectionState, Exchange, ObservableState } from '@x/exchange'
-import type { RpcRequest, RpcResponse } from '@x/schema'
+import type { Connection, ConnectionState, Exchange, ObservableState } from '@x/exchange'
+import type { RpcResponse } from '@x/schema'
 import { callingClientKey, ConnectionStateSource } from '@x/exchange/internal'
 import { isLegacyError, LegacyError } from '../calls/legacy-error.ts'
-import { createSessionCalls, type SessionCalls, userOf } from '../calls/session-calls.ts'
+import { type ForwardedRequest, SessionCalls, userOf } from '../calls/session-calls.ts'
 import type { AnyConnection, LegacySettings, ProcessView, ServerPeer } from '../options.ts'
 import { Negotiation, type NegotiationOptions, type Opening } from './negotiation.ts'
 import type { Conversation, Transport } from './transport.ts'
@@ -18,11 +18,6 @@ export interface ConnectionOptions
   readonly loadTransport: (onEnd: () => void) => Promise<Transport>
 }
 
-interface Dispatched {
-  readonly request: RpcRequest
-  readonly call: Call
-}
-
 interface ConversationEntry {
   readonly promise: Promise<Conversation>
   conversation: Conversation | undefined
@@ -33,16 +28,12 @@ const maxConversations = 1000
 const endTimeoutMs = 2000
 const closedMessage = 'the connection was closed here before this request, so nothing was sent'
 
-/** Connects to a server of any revision. Only the first request loads the transport and detects the revision. */
-export function createStatefulConnection(options: ConnectionOptions): AnyConnection {
-  return new StatefulConnection(options)
-}
-
 /**
- * One connection as its host sees it. A request goes straight to a server of 2026-07-28, or into its principal's own
- * session with an older one, which is begun again once if the server has forgotten it.
+ * One connection to a server of any revision, as its host sees it. A request goes straight to a server of 2026-07-28, or
+ * into its principal's own session with an older one, which is begun again once if the server has forgotten it. Only the
+ * first request loads the transport and detects the revision.
  */
-class StatefulConnection implements AnyConnection {
+export class StatefulConnection implements AnyConnection {
   readonly #options: ConnectionOptions
   readonly #closeController = new AbortController()
   readonly #conversations = new Map<string, ConversationEntry>()
@@ -57,7 +48,7 @@ class StatefulConnection implements AnyConnection {
   constructor(options: ConnectionOptions) {
     this.#options = options
     this.#negotiation = new Negotiation({ ...options, closed: this.closed })
-    this.#calls = createSessionCalls(options.settings, options.clock)
+    this.#calls = new SessionCalls(options.settings, options.clock)
   }
 
   get url(): string {
@@ -105,7 +96,7 @@ class StatefulConnection implements AnyConnection {
     await conversation.port.notify(notification)
   }
 
-  async #dispatch(dispatched: Dispatched, isSentAgain = false): Promise<RpcResponse> {
+  async #dispatch(dispatched: ForwardedRequest, isSentAgain = false): Promise<RpcResponse> {
     const { request, call } = dispatched
     const conversation = await raceWithCancellation(this.#converse(dispatched), call)
     if (conversation.revision === 'none') return { ...conversation.error, id: request.id }
@@ -127,7 +118,7 @@ class StatefulConnection implements AnyConnection {
   }
 
   /** The conversation of a request's principal. Two principals never share one (LDG-009). */
-  async #converse({ request, call }: Dispatched): Promise<Conversation> {
+  async #converse({ request, call }: ForwardedRequest): Promise<Conversation> {
     const transport = await this.#load()
     // After a restart, a process may be another program, so each new one is probed. A server at an address is probed
     // once.
@@ -191,7 +182,7 @@ class StatefulConnection implements AnyConnection {
   }
 
   /** Sends a request of 2026-07-28. If the server rejects it as an older one would, detects the revision again. */
-  async #sendModern({ request, call }: Dispatched): Promise<RpcResponse> {
+  async #sendModern({ request, call }: ForwardedRequest): Promise<RpcResponse> {
     const transport = await this.#load()
     const outcome = await transport.exchange(request, call).then(
       (response) => ({ response }),
@@ -225,8 +216,7 @@ class StatefulConnection implements AnyConnection {
     if (oldest === undefined || this.#conversations.size <= maxConversations) return
     const [key, { conversation }] = oldest
     this.#conversations.delete(key)
-    if (conversation?.revision !== 'older') return
-    conversation.session.end()
+    if (conversation?.revision === 'older') conversation.session.end()
     void this.#endAtServer(conversation)
   }
 

@@ -3,7 +3,7 @@ import { errorCodes, errorResponse, McpError, type RpcRequest, type RpcResponse 
 import { type CallingClient, olderServerMessage } from '@x/exchange/internal'
 import { declaredCapabilitiesOf } from '../calls/capabilities.ts'
 import type { Port } from '../calls/port.ts'
-import { createLegacySession } from '../calls/session.ts'
+import { LegacySession } from '../calls/session.ts'
 import type { DetectedRevisions, LegacySettings, ServerPeer } from '../options.ts'
 import {
   createDiscoverRequest,
@@ -36,19 +36,7 @@ export interface NegotiationOptions {
   readonly closed: AbortSignal
 }
 
-interface NegotiationSteps {
-  /**
-   * Sends `server/discover`. Resolves with an error for the call if the response leaves the server's revision unclear
-   * (LEG-084).
-   */
-  discover(): Promise<Conversation | 'older'>
-  /** Sends `initialize`, and then the notification after which calls may follow (basic/lifecycle). */
-  initialize(): Promise<Conversation>
-  /**
-   * Sends `initialize` first, because the server is probably an older one. If the server rejects it, sends the probe.
-   */
-  initializeFirst(): Promise<Conversation>
-}
+type NegotiationSteps = ReturnType<typeof createSteps>
 
 /** For which request a port is opened, and by which client, whom the handshake describes. */
 export interface Opening {
@@ -168,7 +156,7 @@ function createSteps(
   { settings, closed, clock, revision, sessionRevisions }: NegotiationOptions,
   transport: Transport,
   { port, opening: { request, client, user } }: { readonly port: Port; readonly opening: Opening },
-): NegotiationSteps {
+) {
   const timeoutMs = settings.handshakeTimeoutMs
   const limit = async <T>(method: string, step: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const controller = new AbortController()
@@ -180,6 +168,10 @@ function createSteps(
         controller.abort(transport.createError('timeout', `no answer to ${method} within ${timeoutMs} ms`))
     return result
   }
+  /**
+   * Sends `server/discover`. Resolves with an error for the call if the response leaves the server's revision unclear
+   * (LEG-084).
+   */
   const discover = (): Promise<Conversation | 'older'> =>
     limit('server/discover', (signal) => port.send(createDiscoverRequest(request), signal, handshakeHandlers)).then(
       (response) => (revisionOf(response) === '2026-07-28' ? { revision: '2026-07-28' } : 'older'),
@@ -189,6 +181,7 @@ function createSteps(
         throw error
       },
     )
+  /** Sends `initialize`, and then the notification after which calls may follow (basic/lifecycle). */
   const initialize = (): Promise<Conversation> =>
     limit('initialize', async (signal) => {
       const initializeRequest = createInitializeRequest(request, sessionRevisions)
@@ -200,13 +193,14 @@ function createSteps(
         return isModern ? { revision: '2026-07-28' } : { revision: 'none', error: outcome.error }
       }
       const peer = { ...outcome.peer, namesCalls: transport.process === undefined }
-      const clientCapabilities = declaredCapabilitiesOf(request)
-      const session = createLegacySession({ peer, port, settings, client, user, clientCapabilities })
+      const declaredCapabilities = declaredCapabilitiesOf(request)
+      const session = new LegacySession({ peer, port, settings, client, user, declaredCapabilities })
       // Be ready for requests before the notification is sent, because a server may then send one at once.
       port.begin(peer.revision, session.standaloneHandlers)
       await port.notify(initializedNotification)
       return { revision: 'older', session, port }
     })
+  /** Sends `initialize` first, because the server is probably an older one. If the server rejects it, sends the probe. */
   const initializeFirst = async (): Promise<Conversation> => {
     const initialization = initialize()
     const isRefused = await initialization.then((conversation) => conversation.revision === 'none', transport.isRefusal)

@@ -29,11 +29,7 @@ export interface StdioTransportOptions {
 }
 
 /** Runs a server as a process, which the first `open` starts. After it has ended, the next `open` starts a new one. */
-export function createStdioTransport(options: StdioTransportOptions): Transport {
-  return new StdioTransport(options)
-}
-
-class StdioTransport implements Transport {
+export class StdioTransport implements Transport {
   readonly #options: StdioTransportOptions
   readonly #states = new ConnectionStateSource()
   #connection: StdioConnection

@@ -2,7 +2,7 @@ import { onCancel, offCancel } from '@x/core'
 import { callerKeyOf } from '@x/exchange'
 import type { JsonObject, RpcNotification, RpcResponse } from '@x/schema'
 import type { CallDeps } from './call-deps.ts'
-import { CallHandedOffError, type LegacyCall } from './call-channel.ts'
+import { type CallChannel, CallHandedOffError, type LegacyCall } from './call-channel.ts'
 import type { OpenQuestion } from './open-questions.ts'
 import type { StoredRound } from './round-store.ts'
 import type { CallFailure, RoundQuestion, WaitingRound } from './waiting-round.ts'
@@ -11,109 +11,99 @@ import type { CallFailure, RoundQuestion, WaitingRound } from './waiting-round.t
 export type RoundAnswer = { readonly response: JsonObject } | { readonly failure: CallFailure }
 
 /** Collects the answers of a round that waits at this instance. */
-export interface AnswerCollector {
+export class AnswerCollector {
   /** Resolves with the answers, by the keys of their questions. Rejects with the abort reason of a cancelled call. */
   readonly answers: Promise<ReadonlyMap<string, RoundAnswer>>
-  /** Takes an answer that another instance has received. */
-  accept(response: RpcResponse): void
-  /** Notes how the round was stored, and which of its questions have a `state`. */
-  noteStored(storedRound: StoredRound): void
-  stop(): void
-}
-
-interface CollectedQuestion extends RoundQuestion {
-  readonly openQuestion: OpenQuestion
-}
-
-/** Waits for the answers to a round's questions. Throws `LimitError` if the caller has too many open questions. */
-export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, deps: CallDeps): AnswerCollector {
-  const collected = new Map<string, RoundAnswer>()
-  const questions: CollectedQuestion[] = []
-  const { promise, resolve, reject } = createDeferred<ReadonlyMap<string, RoundAnswer>>()
-  // If the questions cannot be sent, nothing awaits this promise.
-  promise.catch(() => {})
+  readonly #channel: CallChannel
+  readonly #deps: CallDeps
   // Bounded by the questions of one call.
-  let storedRound: StoredRound = { states: new Map(), isShared: true }
-  let hasStopped = false
-  const stop = (): void => {
-    if (hasStopped) return
-    hasStopped = true
-    cancelTimer()
-    offCancel(channel, onCancelled)
-    for (const { openQuestion } of questions) openQuestion.close()
+  readonly #questions = new Map<RoundQuestion, OpenQuestion>()
+  // Bounded by the questions of one call.
+  readonly #collected = new Map<string, RoundAnswer>()
+  readonly #cancelTimer: () => void
+  #resolve = (_: ReadonlyMap<string, RoundAnswer>): void => {}
+  #reject = (_: unknown): void => {}
+  // Bounded by the questions of one call.
+  #storedRound: StoredRound = { states: new Map(), isShared: true }
+  #hasStopped = false
+
+  /** Waits for the answers to a round's questions. Throws `LimitError` if the caller has too many open questions. */
+  constructor(round: WaitingRound, { channel }: LegacyCall, deps: CallDeps) {
+    this.#channel = channel
+    this.#deps = deps
+    this.answers = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    // If the questions cannot be sent, nothing awaits this promise.
+    this.answers.catch(() => {})
+    const remainingMs = round.askedAt + deps.settings.answerTimeoutMs - deps.now()
+    this.#cancelTimer = deps.schedule(() => this.#giveUp(), Math.max(1, remainingMs))
+    try {
+      for (const question of round.questions) this.#open(question, round)
+    } catch (error) {
+      this.stop()
+      throw error
+    }
+    onCancel(channel, this.#onCancelled)
   }
-  const accept = ({ key, method }: RoundQuestion, answer: RoundAnswer | RpcResponse): void => {
-    if (hasStopped || collected.has(key)) return
-    collected.set(key, 'jsonrpc' in answer ? toRoundAnswer(method, answer) : answer)
-    if (collected.size < questions.length) return
-    stop()
-    resolve(collected)
+
+  /** Takes an answer that another instance has received. */
+  accept(response: RpcResponse): void {
+    for (const question of this.#questions.keys()) if (question.id === response.id) this.#collect(question, response)
   }
-  const withdrawOpenQuestions = (reason: string): void => {
-    const openQuestions = questions.filter(({ key }) => !collected.has(key))
-    for (const question of openQuestions) withdrawQuestion(question, reason, { channel, deps })
+
+  /** Notes how the round was stored, and which of its questions have a `state`. */
+  noteStored(storedRound: StoredRound): void {
+    this.#storedRound = storedRound
+    for (const [{ id }, openQuestion] of this.#questions) openQuestion.hasState = storedRound.states.has(id)
   }
-  const onCancelled = (reason: unknown): void => {
+
+  stop(): void {
+    if (this.#hasStopped) return
+    this.#hasStopped = true
+    this.#cancelTimer()
+    offCancel(this.#channel, this.#onCancelled)
+    for (const openQuestion of this.#questions.values()) openQuestion.close()
+  }
+
+  #open(question: RoundQuestion, { owner }: WaitingRound): void {
+    const callerKey = callerKeyOf(this.#channel.caller)
+    const onAnswer = (response: RpcResponse): void => this.#collect(question, response)
+    this.#questions.set(question, this.#deps.questions.open({ id: question.id, owner, callerKey, onAnswer }))
+  }
+
+  #collect({ key, method }: RoundQuestion, answer: RoundAnswer | RpcResponse): void {
+    if (this.#hasStopped || this.#collected.has(key)) return
+    this.#collected.set(key, 'jsonrpc' in answer ? toRoundAnswer(method, answer) : answer)
+    if (this.#collected.size < this.#questions.size) return
+    this.stop()
+    this.#resolve(this.#collected)
+  }
+
+  readonly #onCancelled = (reason: unknown): void => {
     // If another instance continues the call, it still needs the answers, so the questions are not withdrawn.
-    if (!(reason instanceof CallHandedOffError)) withdrawOpenQuestions('The call was cancelled')
-    stop()
-    reject(reason)
+    if (!(reason instanceof CallHandedOffError)) this.#withdrawOpenQuestions('The call was cancelled')
+    this.stop()
+    this.#reject(reason)
   }
-  const onTimeout = (): void => {
-    withdrawOpenQuestions('No answer came in time')
+
+  #giveUp(): void {
+    this.#withdrawOpenQuestions('No answer came in time')
     const message = 'The client did not answer in time'
     // If an instance has received an answer with its `state`, it runs the call, and this one must not.
-    const isElsewhere = storedRound.states.size > 0 && !storedRound.isShared
-    for (const question of questions)
-      accept(question, isElsewhere ? { failure: { message } } : createFailedAnswer(question.method, message))
+    const isElsewhere = this.#storedRound.states.size > 0 && !this.#storedRound.isShared
+    for (const question of this.#questions.keys())
+      this.#collect(question, isElsewhere ? { failure: { message } } : createFailedAnswer(question.method, message))
   }
-  const cancelTimer = deps.schedule(onTimeout, Math.max(1, round.askedAt + deps.settings.answerTimeoutMs - deps.now()))
-  try {
-    for (const question of round.questions)
-      questions.push(openQuestion(question, (response) => accept(question, response), { round, channel, deps }))
-  } catch (error) {
-    stop()
-    throw error
+
+  #withdrawOpenQuestions(reason: string): void {
+    for (const [{ key, id }, openQuestion] of this.#questions) {
+      if (this.#collected.has(key)) continue
+      if (openQuestion.hasState) this.#deps.stateRounds?.withdraw(id)
+      this.#channel.notifyOfQuestion(createCancelledMessage(id, reason))
+    }
   }
-  onCancel(channel, onCancelled)
-  return {
-    answers: promise,
-    accept: (response) =>
-      questions.filter(({ id }) => id === response.id).forEach((question) => accept(question, response)),
-    noteStored(newRound) {
-      storedRound = newRound
-      for (const { id, openQuestion } of questions) openQuestion.hasState = storedRound.states.has(id)
-    },
-    stop,
-  }
-}
-
-function openQuestion(
-  question: RoundQuestion,
-  onAnswer: (response: RpcResponse) => void,
-  { round, channel, deps }: Pick<LegacyCall, 'channel'> & { readonly round: WaitingRound; readonly deps: CallDeps },
-): CollectedQuestion {
-  const init = { id: question.id, owner: round.owner, callerKey: callerKeyOf(channel.caller), onAnswer }
-  return { ...question, openQuestion: deps.questions.open(init) }
-}
-
-function withdrawQuestion(
-  { id, openQuestion }: CollectedQuestion,
-  reason: string,
-  { channel, deps }: Pick<LegacyCall, 'channel'> & { readonly deps: CallDeps },
-): void {
-  if (openQuestion.hasState) deps.stateRounds?.withdraw(id)
-  channel.notifyOfQuestion(createCancelledMessage(id, reason))
-}
-
-function createDeferred<T>() {
-  let resolve = (_: T): void => {}
-  let reject = (_: unknown): void => {}
-  const promise = new Promise<T>((resolvePromise, rejectPromise) => {
-    resolve = resolvePromise
-    reject = rejectPromise
-  })
-  return { promise, resolve, reject }
 }
 
 /** Reads the answer in a response. For a form or a URL, an error counts as a `cancel` of the user. */

@@ -10,7 +10,7 @@ import {
 import { requiredCapabilitiesOf, toLegacyInputRequest } from '../../translate/input-request.ts'
 import type { LegacyClient } from '../../translate/request.ts'
 import type { CallDeps } from './call-deps.ts'
-import { type AnswerCollector, collectAnswers } from './answer-collector.ts'
+import { AnswerCollector } from './answer-collector.ts'
 import { CallHandedOffError, type LegacyCall } from './call-channel.ts'
 import type { StoredRound } from './round-store.ts'
 import type { UrlPages } from './url-pages.ts'
@@ -36,17 +36,18 @@ export async function askClient(requests: JsonObject, call: InteractiveCall, dep
   if ('failure' in preparedRound) return preparedRound
   const { round, repeatedPages } = preparedRound
   if (round.questions.length === 0) return waitForPages(repeatedPages, call, deps)
-  return holdRound(round, { call, deps }, async (collector) => {
+  return holdRound(round, call, deps, async (collector) => {
     const storedRound = await deps.rounds.keep(round, call.client)
     if (isCancelled(call.channel)) throw call.channel.signal.reason
-    askOnChannel(round, { storedRound, collector }, call)
-    return finishRound(round, { storedRound, collector, repeatedPages }, { call, deps })
+    collector.noteStored(storedRound)
+    askOnChannel(round, storedRound, call)
+    return finishRound(round, { storedRound, collector, repeatedPages }, call, deps)
   })
 }
 
 /** Continues a round whose questions another instance has sent, or this one before a restart. */
 export async function resumeRound(round: WaitingRound, call: InteractiveCall, deps: CallDeps): Promise<RoundOutcome> {
-  return holdRound(round, { call, deps }, async (collector) => {
+  return holdRound(round, call, deps, async (collector) => {
     // If questions were sent with a `state`, their answers must contain it.
     const sentStates = deps.stateRounds === undefined ? [] : round.questions.map(({ id }) => [id, ''] as const)
     const storedRound: StoredRound = { states: new Map(sentStates), isShared: true }
@@ -57,19 +58,20 @@ export async function resumeRound(round: WaitingRound, call: InteractiveCall, de
     const earlierAnswers = await deps.retryUnavailable(() => deps.rounds.listAnswers(round), { signal })
     for (const answer of earlierAnswers) collector.accept(answer)
     const repeatedPages = round.repeatedKeys.map((key) => [key, Promise.resolve('accept' as const)] as const)
-    return finishRound(round, { storedRound, collector, repeatedPages }, { call, deps })
+    return finishRound(round, { storedRound, collector, repeatedPages }, call, deps)
   })
 }
 
 /** Counts a round in its caller's quota and collects its answers, until `wait` has settled. */
 async function holdRound(
   round: WaitingRound,
-  { call, deps }: { readonly call: InteractiveCall; readonly deps: CallDeps },
+  call: InteractiveCall,
+  deps: CallDeps,
   wait: (collector: AnswerCollector) => Promise<RoundOutcome>,
 ): Promise<RoundOutcome> {
   const release = countWaitingRound(round, call, deps)
   try {
-    const collector = collectAnswers(round, call, deps)
+    const collector = new AnswerCollector(round, call, deps)
     try {
       return await wait(collector)
     } catch (error) {
@@ -158,13 +160,7 @@ function findMissing(request: InputRequest, { capabilities }: LegacyClient): Cli
   return findMissingCapabilities(capabilities, requiredCapabilitiesOf(request.method, params) ?? {})
 }
 
-interface SentRound {
-  readonly storedRound: StoredRound
-  readonly collector: AnswerCollector
-}
-
-function askOnChannel(round: WaitingRound, { storedRound, collector }: SentRound, { channel }: InteractiveCall): void {
-  collector.noteStored(storedRound)
+function askOnChannel(round: WaitingRound, storedRound: StoredRound, { channel }: InteractiveCall): void {
   for (const { id, method, params } of round.questions) {
     const state = storedRound.states.get(id)
     channel.ask(
@@ -178,14 +174,23 @@ function askOnChannel(round: WaitingRound, { storedRound, collector }: SentRound
 /** Waits for all answers of a round. Throws `CallHandedOffError` if another instance claims the round. */
 async function finishRound(
   round: WaitingRound,
-  { storedRound, collector, repeatedPages }: SentRound & { readonly repeatedPages: readonly RepeatedPage[] },
-  { call, deps }: { readonly call: InteractiveCall; readonly deps: CallDeps },
+  {
+    storedRound,
+    collector,
+    repeatedPages,
+  }: {
+    readonly storedRound: StoredRound
+    readonly collector: AnswerCollector
+    readonly repeatedPages: readonly RepeatedPage[]
+  },
+  call: InteractiveCall,
+  deps: CallDeps,
 ): Promise<RoundOutcome> {
   const answers = await collector.answers
   // Perhaps only this instance has all answers, so from here on another one can take the round over only by a claim.
   deps.rounds.release(round)
   const pageAnswers = await Promise.all(repeatedPages.map(async ([key, answer]) => [key, await answer] as const))
-  if (!(await mayUseAnswers(round, { storedRound, call, deps }))) throw new CallHandedOffError()
+  if (!(await mayUseAnswers(round, storedRound, call, deps))) throw new CallHandedOffError()
   call.channel.onAnswered(round, storedRound)
   const responses: Record<string, JsonObject> = {}
   for (const [key, action] of pageAnswers) responses[key] = { action }
@@ -204,18 +209,16 @@ async function finishRound(
  */
 async function mayUseAnswers(
   round: WaitingRound,
-  {
-    storedRound,
-    call,
-    deps,
-  }: { readonly storedRound: StoredRound; readonly call: InteractiveCall; readonly deps: CallDeps },
+  storedRound: StoredRound,
+  { channel }: InteractiveCall,
+  deps: CallDeps,
 ): Promise<boolean> {
   if (!storedRound.isShared && storedRound.mayBeShared !== true) return true
   // One instance may wait for the same answers twice: for the client that sent one, and for the client that resumed the
   // stream.
   const claimant = randomId()
   // While the store is unreachable, the claim is repeated, so that the answers are not lost.
-  return deps.retryUnavailable(() => deps.rounds.claim(round, claimant), { signal: call.channel.signal })
+  return deps.retryUnavailable(() => deps.rounds.claim(round, claimant), { signal: channel.signal })
 }
 
 function acceptVisitedPage(params: JsonObject | undefined, { action }: JsonObject, urlPages: UrlPages): void {

@@ -1,7 +1,7 @@
 import type { Deps } from '../session/deps.ts'
-import { createOpenQuestions, type OpenQuestions } from './open-questions.ts'
+import { OpenQuestions } from './open-questions.ts'
 import { createMemoryRounds, joinRoundStores, type RoundStore } from './round-store.ts'
-import { createStateRounds, type StateRounds } from './state-rounds.ts'
+import { StateRounds } from './state-rounds.ts'
 
 /** {@link Deps}, and the stores of calls that wait for answers. */
 export interface CallDeps extends Deps {
@@ -15,11 +15,12 @@ export interface CallDeps extends Deps {
 }
 
 export function createCallDeps(deps: Deps): CallDeps {
-  const stateRounds = createStateRounds(deps.settings)
+  const { questionState } = deps.settings
+  const stateRounds = questionState && new StateRounds(questionState, deps.settings)
   let rounds: RoundStore = stateRounds ?? createMemoryRounds()
   return {
     ...deps,
-    questions: createOpenQuestions(deps.ledger),
+    questions: new OpenQuestions(deps.ledger),
     get rounds() {
       return rounds
     },

@@ -23,7 +23,7 @@ import { askClient, resumeRound } from './ask-client.ts'
 import type { LegacyCall } from './call-channel.ts'
 import type { CallDeps } from './call-deps.ts'
 import { sendLaterRound, toBegunResponse } from './later-round.ts'
-import { createUrlPages, type UrlPages } from './url-pages.ts'
+import { UrlPages } from './url-pages.ts'
 import type { CallFailure, WaitingRound } from './waiting-round.ts'
 
 /** A call's older client, as a handler sees it. */
@@ -57,7 +57,7 @@ export async function runLegacyCall(
   resumedRound?: WaitingRound,
 ): Promise<RpcResponse> {
   const notificationFilter = createNotificationFilter(call)
-  const urlPages = createUrlPages(call.channel, deps, resumedRound?.pages)
+  const urlPages = new UrlPages(call.channel, deps, resumedRound?.pages)
   try {
     return await runRounds({ call, notificationFilter, urlPages }, deps, resumedRound)
   } catch (error) {
@@ -70,7 +70,9 @@ export async function runLegacyCall(
   }
 }
 
-interface RoundLoopContext extends ExchangeContext {
+interface RoundLoopContext {
+  readonly call: LegacyCall
+  readonly notificationFilter: ReturnType<typeof createNotificationFilter>
   readonly urlPages: UrlPages
 }
 
@@ -87,7 +89,7 @@ async function runRounds(
   let roundCount = countEarlierRounds(resumedRound)
   let retryCount = 0
   for (;;) {
-    const response = await sendLegacyRound(request, { ...context, isFirst: request === firstRequest }, deps)
+    const response = await sendLegacyRound(request, request === firstRequest, context, deps)
     const inputRequests = inputRequestsIn(response)
     urlPages.notifyCompletedUrls(inputRequests)
     if (inputRequests === undefined || 'error' in response) return toLegacyResponse(call, response)
@@ -181,14 +183,10 @@ function createFailureResponse({ request }: LegacyCall, failure: CallFailure): R
   return errorResponse(id, new McpError(errorCodes.internal, failure.message))
 }
 
-interface ExchangeContext {
-  readonly call: LegacyCall
-  readonly notificationFilter: NotificationFilter
-}
-
 function sendLegacyRound(
   request: RpcRequest,
-  { isFirst, ...context }: ExchangeContext & { readonly isFirst: boolean },
+  isFirst: boolean,
+  context: RoundLoopContext,
   deps: CallDeps,
 ): Promise<RpcResponse> {
   const send = (): Promise<RpcResponse> => sendToExchange(request, context, deps)
@@ -198,7 +196,7 @@ function sendLegacyRound(
 /** Runs the handler once. If that takes too long, aborts it and returns an error. */
 async function sendToExchange(
   request: RpcRequest,
-  { call, notificationFilter }: ExchangeContext,
+  { call, notificationFilter }: RoundLoopContext,
   deps: CallDeps,
 ): Promise<RpcResponse> {
   const { channel, client } = call
@@ -238,16 +236,11 @@ async function sendToExchange(
   }
 }
 
-interface NotificationFilter {
-  readonly send: (message: RpcNotification) => void
-  readonly end: () => void
-}
-
 /**
  * Passes on the notifications that older revisions have, and those of extensions. A handler that runs again repeats its
  * progress, so only values above the last one are sent (basic/utilities/progress). After the response nothing is sent.
  */
-function createNotificationFilter({ channel, client }: LegacyCall): NotificationFilter {
+function createNotificationFilter({ channel, client }: LegacyCall) {
   let lastProgress = Number.NEGATIVE_INFINITY
   let isFilterOpen = true
   const isForwardable = ({ method, params }: RpcNotification): boolean => {
@@ -259,10 +252,10 @@ function createNotificationFilter({ channel, client }: LegacyCall): Notification
     return true
   }
   return {
-    send: (message) => {
+    send: (message: RpcNotification): void => {
       if (isFilterOpen && isForwardable(message)) channel.notify(toPlainNotification(message))
     },
-    end: () => {
+    end: (): void => {
       isFilterOpen = false
     },
   }

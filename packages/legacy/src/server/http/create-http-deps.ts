@@ -2,24 +2,24 @@ import { callerKeyOf } from '@x/exchange'
 import type { CallDeps } from '../call/call-deps.ts'
 import { SessionStates } from '../session/session-state.ts'
 import { createSessions, type Sessions } from '../session/session.ts'
-import type { adoptRound } from './adopt-round.ts'
-import { createFinishedStreams } from './finished-streams.ts'
+import { adoptRound } from './adopt-round.ts'
+import { FinishedStreams } from './finished-streams.ts'
 import type { HttpDeps } from './http-deps.ts'
 import { InstanceLink } from './link/link.ts'
 import type { ContinueRound } from './link/link-context.ts'
 
-export function createHttpDeps(callDeps: CallDeps, continueRoundWith: typeof adoptRound): HttpDeps {
+export function createHttpDeps(callDeps: CallDeps): HttpDeps {
   const { settings } = callDeps
   const sessionStates = new SessionStates(settings, callDeps.ledger)
   const continueRound: ContinueRound = (round, peer, lastEventNumber) =>
-    continueRoundWith(round, peer, { http: httpDeps, lastEventNumber })
+    adoptRound(round, peer, { http: httpDeps, lastEventNumber })
   const link = settings.link && new InstanceLink(settings.link, callDeps, { sessionStates, continueRound })
   const httpDeps: HttpDeps = {
     callDeps,
     link,
     sessions: linkSessions(createSessions(settings, callDeps), link),
     sessionStates,
-    finishedStreams: createFinishedStreams(callDeps),
+    finishedStreams: new FinishedStreams(callDeps),
   }
   return httpDeps
 }

@@ -24,15 +24,14 @@ const statusByReason: ReadonlyMap<string, number> = new Map([
   [quotaReason, 429],
 ])
 
-export interface Rejection {
-  readonly status: number
-  /** Says what was wrong and what would be right. */
-  readonly message: string
-  readonly headers?: readonly string[]
-}
-
-/** Rejects a request with an HTTP status and a JSON-RPC error without an id. */
-export function rejectRequest({ reply }: HttpRequestView, { status, message, headers = [] }: Rejection): true {
+/**
+ * Rejects a request with an HTTP status and a JSON-RPC error without an id. `message` says what was wrong and what would
+ * be right.
+ */
+export function rejectRequest(
+  { reply }: HttpRequestView,
+  { status, message, headers = [] }: ResponseHead & { readonly message: string },
+): true {
   const code = status === 404 ? sessionNotFoundCode : errorCodes.invalidRequest
   const body = encodeMessage({ jsonrpc: '2.0', error: { code, message } })
   reply.send({ status, headers, body })

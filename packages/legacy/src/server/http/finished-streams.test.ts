@@ -2,7 +2,7 @@ import { createLedger, type LedgerBound } from '@x/core'
 import type { HttpReply } from '@x/exchange'
 import { expect, test } from 'vitest'
 import type { Session } from '../session/session.ts'
-import { createFinishedStreams, type FinishedStreams } from './finished-streams.ts'
+import { FinishedStreams } from './finished-streams.ts'
 
 const session = { key: 'session' } as Session
 
@@ -10,7 +10,7 @@ const session = { key: 'session' } as Session
 function createStreams(bound: LedgerBound) {
   const timers = new Set<() => void>()
   const ledger = createLedger({}, { finished_bytes: bound })
-  const streams = createFinishedStreams({
+  const streams = new FinishedStreams({
     ledger,
     schedule(run) {
       timers.add(run)

@@ -20,86 +20,83 @@ export interface FinishedStream {
   readonly events: readonly WrittenEvent[]
 }
 
-/**
- * Streams whose response was written to a connection that may have broken before. The runtime reports that late, so the
- * response may be lost although the server wrote it.
- */
-export interface FinishedStreams {
-  /**
-   * Keeps a stream's events for some seconds. At the bound of `finished_bytes`, older streams are dropped; a stream
-   * that is larger than the bound is not kept.
-   */
-  keep(stream: FinishedStream): void
-  /**
-   * Sends the events after the last one that the client received, and ends the response. False if the stream is
-   * unknown, or belongs to another session.
-   */
-  resume(lastEventId: ParsedEventId, session: Session, reply: HttpReply): boolean
-  /** Drops a session's streams, because it was ended. */
-  dropSession(session: Pick<Session, 'key'>): void
-  close(): void
-}
-
 interface KeptStream extends FinishedStream {
   drop(): void
 }
 
-export function createFinishedStreams({
-  ledger,
-  schedule,
-}: {
-  readonly ledger: Ledger
-  readonly schedule: Schedule
-}): FinishedStreams {
-  const index = createStreamIndex()
-  const add = (stream: FinishedStream, release: () => void): void => {
+/**
+ * Streams whose response was written to a connection that may have broken before. The runtime reports that late, so the
+ * response may be lost although the server wrote it.
+ */
+export class FinishedStreams {
+  readonly #ledger: Ledger
+  readonly #schedule: Schedule
+  readonly #index = createStreamIndex()
+
+  constructor({ ledger, schedule }: { readonly ledger: Ledger; readonly schedule: Schedule }) {
+    this.#ledger = ledger
+    this.#schedule = schedule
+  }
+
+  /**
+   * Keeps a stream's events for some seconds. At the bound of `finished_bytes`, older streams are dropped; a stream
+   * that is larger than the bound is not kept.
+   */
+  keep(stream: FinishedStream): void {
+    const byteCount = stream.events.reduce((sum, { text }) => sum + text.length, streamOverhead)
+    if (byteCount > this.#ledger.boundOf('finished_bytes').perCaller) return
+    const release = this.#takeBytes(stream.callerKey, byteCount)
+    if (release !== undefined) this.#add(stream, release)
+  }
+
+  /**
+   * Sends the events after the last one that the client received, and ends the response. False if the stream is
+   * unknown, or belongs to another session.
+   */
+  resume({ streamId, eventNumber }: ParsedEventId, session: Session, reply: HttpReply): boolean {
+    const stream = this.#index.find(streamId)
+    if (stream?.session.key !== session.key) return false
+    reply.open()
+    for (const { number, text } of stream.events) if (number > eventNumber) reply.write(text)
+    reply.end()
+    return true
+  }
+
+  /** Drops a session's streams, because it was ended. */
+  dropSession({ key }: Pick<Session, 'key'>): void {
+    for (const { drop } of this.#index.ofSession(key)) drop()
+  }
+
+  close(): void {
+    for (const { drop } of this.#index.all()) drop()
+  }
+
+  #add(stream: FinishedStream, release: () => void): void {
     const keptStream: KeptStream = {
       ...stream,
-      drop() {
+      drop: () => {
         cancelTimer()
         release()
-        index.remove(keptStream)
+        this.#index.remove(keptStream)
       },
     }
-    const cancelTimer = schedule(keptStream.drop, keptMs)
-    index.add(keptStream)
+    const cancelTimer = this.#schedule(keptStream.drop, keptMs)
+    this.#index.add(keptStream)
   }
+
   /** Counts bytes of a caller, and drops older streams while a bound is reached. Undefined if that is not enough. */
-  const takeBytes = (callerKey: string, byteCount: number): (() => void) | undefined => {
+  #takeBytes(callerKey: string, byteCount: number): (() => void) | undefined {
     for (;;) {
       try {
-        return ledger.take('finished_bytes', callerKey, byteCount)
+        return this.#ledger.take('finished_bytes', callerKey, byteCount)
       } catch (error) {
         if (!isLimitError(error)) throw error
-        const owner = error.scope === 'caller' ? callerKey : ledger.greediestCaller('finished_bytes')
-        const [oldestStream] = index.ofCaller(owner ?? '')
+        const owner = error.scope === 'caller' ? callerKey : this.#ledger.greediestCaller('finished_bytes')
+        const [oldestStream] = this.#index.ofCaller(owner ?? '')
         if (oldestStream === undefined) return undefined
         oldestStream.drop()
       }
     }
-  }
-
-  return {
-    keep(stream) {
-      const byteCount = stream.events.reduce((sum, { text }) => sum + text.length, streamOverhead)
-      if (byteCount > ledger.boundOf('finished_bytes').perCaller) return
-      const release = takeBytes(stream.callerKey, byteCount)
-      if (release !== undefined) add(stream, release)
-    },
-    resume({ streamId, eventNumber }, session, reply) {
-      const stream = index.find(streamId)
-      if (stream?.session.key !== session.key) return false
-      reply.open()
-      for (const { number, text } of stream.events) if (number > eventNumber) reply.write(text)
-      reply.end()
-      return true
-    },
-    dropSession({ key }) {
-      for (const { drop } of index.ofSession(key)) drop()
-    },
-    close() {
-      for (const { drop } of index.all()) drop()
-    },
   }
 }
 

@@ -3,28 +3,24 @@ import type { HttpProtocolAdapter, HttpRequestView } from '@x/exchange'
 import { findRevision } from '../../translate/revisions.ts'
 import type { CallDeps } from '../call/call-deps.ts'
 import { toLegacyErrorResponse } from '../session/to-error-response.ts'
-import { adoptRound } from './adopt-round.ts'
 import { createHttpDeps } from './create-http-deps.ts'
 import { rejectWithError } from './errors.ts'
 import type { HttpDeps } from './http-deps.ts'
 import { serveDelete, serveGet } from './serve-get.ts'
 import { servePost, sessionHeader } from './serve-post.ts'
 
-/** Serves older clients over HTTP, and can end its work. */
-export interface LegacyHttpAdapter {
+/**
+ * Serves older clients over HTTP. `drain` ends the GET streams, and hands calls that wait for answers over to other
+ * instances, until the function that it returns is called. `close` ends all streams and calls, and stops listening to
+ * the bus.
+ */
+export function createHttpAdapter(deps: CallDeps): {
   readonly adapter: HttpProtocolAdapter
-  /**
-   * Ends the GET streams, and hands calls that wait for answers over to other instances, until the returned function is
-   * called.
-   */
   drain(): () => void
-  /** Ends all streams and calls, and stops listening to the bus. */
   close(): void
-}
-
-export function createHttpAdapter(deps: CallDeps): LegacyHttpAdapter {
+} {
   const { settings } = deps
-  const httpDeps = createHttpDeps(deps, adoptRound)
+  const httpDeps = createHttpDeps(deps)
   const { link } = httpDeps
   const endListening = (): void => {
     for (const { listeningStream } of httpDeps.sessionStates.list()) listeningStream?.end()

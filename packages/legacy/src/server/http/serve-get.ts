@@ -1,6 +1,6 @@
 import { callerKeyOf, type HttpRequestView } from '@x/exchange'
 import { encodeMessage } from '@x/schema'
-import { listenToChanges, requestNotifiableKinds } from '../session/change-subscription.ts'
+import { ChangeSubscription, requestNotifiableKinds } from '../session/change-subscription.ts'
 import type { Session } from '../session/session.ts'
 import type { CallStream } from './call-stream.ts'
 import { rejectRequest, rejectSession, rejectWithError } from './errors.ts'
@@ -26,7 +26,7 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
   const session = await http.sessions.open(id, view)
   if (session === undefined) return rejectSession(view)
   const lastEventId = view.header('last-event-id')
-  if (lastEventId !== undefined && lastEventId !== '') return resumeStream(lastEventId, session, { view, http })
+  if (lastEventId !== undefined && lastEventId !== '') return resumeStream(lastEventId, session, view, http)
   const { callDeps } = http
   const notifiableKinds = await requestNotifiableKinds(session, view, callDeps)
   if (!notifiableKinds.notifiesListChanges && !notifiableKinds.hasResourceUpdates) {
@@ -75,13 +75,13 @@ function acceptsEventStream(accept: string | undefined): boolean {
   )
 }
 
-interface StreamContext {
-  readonly view: HttpRequestView
-  readonly http: HttpDeps
-}
-
 /** Resumes a stream of a session. One of another session gets the same response as an unknown one. */
-async function resumeStream(lastEventId: string, session: Session, { view, http }: StreamContext): Promise<true> {
+async function resumeStream(
+  lastEventId: string,
+  session: Session,
+  view: HttpRequestView,
+  http: HttpDeps,
+): Promise<true> {
   const eventId = parseEventId(lastEventId)
   if (eventId === undefined) return rejectStream(view)
   // All entries are `CallStream`s, because `serveRequests` registers them.
@@ -96,13 +96,17 @@ async function resumeStream(lastEventId: string, session: Session, { view, http 
   if (!(await isStreamOf(eventId.streamId, session.key))) return rejectStream(view)
   if ((await http.link?.readers.resume(eventId, peer)) === true) return true
   if (!eventId.isWaiting || http.callDeps.stateRounds === undefined) return rejectStream(view)
-  holdReader(eventId, session, { view, http })
+  holdReader(eventId, session, view, http)
   return true
 }
 
 /** Keeps a reader's connection open until an answer arrives whose `state` contains the stream's call (SEP-1685). */
-function holdReader({ streamId, eventNumber }: ParsedEventId, session: Session, { view, http }: StreamContext): void {
-  const { callDeps, sessionStates } = http
+function holdReader(
+  { streamId, eventNumber }: ParsedEventId,
+  session: Session,
+  view: HttpRequestView,
+  { callDeps, sessionStates }: HttpDeps,
+): void {
   const { reply } = view
   const callerKey = callerKeyOf(view)
   const releaseStream = callDeps.ledger.take('streams', callerKey)
@@ -144,7 +148,7 @@ function openListeningStream(
     sessionStates.find(session)?.listeningStream?.end()
     link?.bus.publish('listening', { session: session.key })
     const state = sessionStates.getOrCreate(session, callerKeyOf(view))
-    const changeSubscription = listenToChanges(
+    const changeSubscription = new ChangeSubscription(
       {
         client: session,
         caller: withClientSession(view, session.digest),

@@ -7,7 +7,7 @@ import { runLegacyCall } from '../call/legacy-call.ts'
 import { serveLocalMethod } from '../session/local-methods.ts'
 import { toLegacyErrorResponse } from '../session/to-error-response.ts'
 import { type CallContext, type CancellableCall, createCallChannel, createLinkedCall } from './call-context.ts'
-import { CallStream } from './call-stream.ts'
+import { CallStream, type CallStreamOptions } from './call-stream.ts'
 import { createResponseHead } from './errors.ts'
 import { createClientSettings, type HttpDeps } from './http-deps.ts'
 
@@ -62,16 +62,18 @@ export function serveAdoptedRound(
   return callContext.stream
 }
 
-interface StreamInit {
-  readonly id: string
-  readonly reply: HttpReply | undefined
-  readonly firstEventNumber: number
-  readonly responseCount: number
-  readonly isBatch: boolean
-  readonly requestId: RequestId | undefined
-}
-
-function openCallContext(init: StreamInit, peer: CallContext['peer'], http: HttpDeps): CallContext {
+function openCallContext(
+  {
+    reply,
+    requestId,
+    ...init
+  }: Pick<CallStreamOptions, 'id' | 'firstEventNumber' | 'responseCount' | 'isBatch'> & {
+    readonly reply: HttpReply | undefined
+    readonly requestId: RequestId | undefined
+  },
+  peer: CallContext['peer'],
+  http: HttpDeps,
+): CallContext {
   const { callDeps, sessionStates, finishedStreams, link } = http
   const { session, view, client } = peer
   const callerKey = callerKeyOf(view)
@@ -80,12 +82,9 @@ function openCallContext(init: StreamInit, peer: CallContext['peer'], http: Http
   const { resumeWindowMs, closeAfterMs, keepsStreams } = callDeps.settings
   const isResumable = session !== undefined && keepsStreams
   const isLinked = link !== undefined && !init.isBatch && session !== undefined
-  const stream: CallStream = new CallStream(init.reply, {
-    id: init.id,
-    firstEventNumber: init.firstEventNumber,
-    responseCount: init.responseCount,
-    isBatch: init.isBatch,
-    requestIdInEvents: isLinked ? init.requestId : undefined,
+  const stream: CallStream = new CallStream(reply, {
+    ...init,
+    requestIdInEvents: isLinked ? requestId : undefined,
     isResumable,
     hasPrimingEvent: isResumable && revisionFeaturesOf(client.revision).hasPrimingEvents,
     resumeWindowMs,
@@ -97,7 +96,7 @@ function openCallContext(init: StreamInit, peer: CallContext['peer'], http: Http
     onEnd: () => endCallContext(stream, { activeCalls, state }, sessionStates),
   })
   state?.streams.set(stream.id, stream)
-  init.reply?.onStop((phase) => {
+  reply?.onStop((phase) => {
     if (phase === 'closing') stopCalls({ peer, stream, activeCalls })
   })
   return { peer, stream, state, isBatch: init.isBatch, activeCalls, round: undefined }

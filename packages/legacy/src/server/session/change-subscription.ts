@@ -1,21 +1,9 @@
 import { onCancel, randomId } from '@x/core'
-import { backPressureKey, createCall, olderRequestKey, withContext } from '@x/exchange'
-import { errorCodes, isJsonObject, McpError, type RpcNotification, type WireError } from '@x/schema'
+import { backPressureKey, type Call, createCall, olderRequestKey, withContext } from '@x/exchange'
+import { errorCodes, isJsonObject, type JsonObject, McpError, type RpcNotification, type WireError } from '@x/schema'
 import { createClientMeta, type LegacyClient, toPlainNotification } from '../../translate/request.ts'
 import type { Caller, Deps } from './deps.ts'
 import { parseCapabilities, requestDiscovery } from './initialize.ts'
-
-/** Subscribes to a server's changes on behalf of an older client. */
-export interface ChangeSubscription {
-  /**
-   * Replaces the resources. The new subscription is opened before the old one is closed. Resolves when the server has
-   * acknowledged the new one, or when the subscription has ended.
-   */
-  update(uris: Iterable<string>): Promise<void>
-  /** Resolves when the server has acknowledged the newest subscription, or when the subscription has ended. */
-  acknowledged(): Promise<void>
-  close(): void
-}
 
 export interface ChangeSubscriptionOptions {
   readonly client: LegacyClient
@@ -30,86 +18,122 @@ export interface ChangeSubscriptionOptions {
   onEnd(error?: WireError): void
 }
 
-/** Opens a `subscriptions/listen` request at the server, and converts its notifications to those of older revisions. */
-export function listenToChanges(options: ChangeSubscriptionOptions, deps: Deps): ChangeSubscription {
+/**
+ * Subscribes to a server's changes on behalf of an older client: opens a `subscriptions/listen` request at the server,
+ * and converts its notifications to those of older revisions.
+ */
+export class ChangeSubscription {
+  readonly #options: ChangeSubscriptionOptions
+  readonly #deps: Deps
   /**
    * Control the newest subscription, and the one whose notifications are passed on. They differ until the newest one is
    * acknowledged.
    */
-  let newestController: AbortController | undefined
-  let activeController: AbortController | undefined
-  let newestAcknowledgement = Promise.resolve()
-  let isClosed = false
-  const close = (): void => {
-    isClosed = true
-    const reason = new DOMException('The client no longer listens', 'AbortError')
-    newestController?.abort(reason)
-    activeController?.abort(reason)
+  #newestController: AbortController | undefined
+  #activeController: AbortController | undefined
+  #newestAcknowledgement = Promise.resolve()
+  #isClosed = false
+
+  constructor(options: ChangeSubscriptionOptions, deps: Deps) {
+    this.#options = options
+    this.#deps = deps
+    this.#open(options.uris)
   }
-  const openChangeSubscription = (uris: readonly string[]): void => {
+
+  /**
+   * Replaces the resources. The new subscription is opened before the old one is closed. Resolves when the server has
+   * acknowledged the new one, or when the subscription has ended.
+   */
+  update(uris: Iterable<string>): Promise<void> {
+    if (!this.#isClosed) this.#open(uris)
+    return this.acknowledged()
+  }
+
+  /** Resolves when the server has acknowledged the newest subscription, or when the subscription has ended. */
+  async acknowledged(): Promise<void> {
+    // A newer subscription may take its place meanwhile.
+    for (let awaited; awaited !== this.#newestAcknowledgement; ) {
+      awaited = this.#newestAcknowledgement
+      await awaited
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    const reason = new DOMException('The client no longer listens', 'AbortError')
+    this.#newestController?.abort(reason)
+    this.#activeController?.abort(reason)
+  }
+
+  #open(uris: Iterable<string>): void {
     const controller = new AbortController()
-    newestController = controller
+    this.#newestController = controller
     let acknowledge = (): void => {}
-    newestAcknowledgement = new Promise((resolve) => (acknowledge = resolve))
+    this.#newestAcknowledgement = new Promise((resolve) => (acknowledge = resolve))
     onCancel(controller.signal, acknowledge)
     const notify = (message: RpcNotification): void => {
       if (message.method !== 'notifications/subscriptions/acknowledged') {
-        if (!isClosed && activeController === controller) options.notify(toPlainNotification(message))
+        if (!this.#isClosed && this.#activeController === controller) this.#options.notify(toPlainNotification(message))
         return
       }
       acknowledge()
-      const replacedController = activeController
-      if (newestController === controller) activeController = controller
-      else return controller.abort(new DOMException('A newer subscription took its place', 'AbortError'))
-      if (replacedController === undefined) options.onOpen?.()
-      else replacedController.abort(new DOMException('A newer subscription took its place', 'AbortError'))
+      this.#activate(controller)
     }
-    const endSubscription = (error?: WireError): void => {
+    const isCurrent = (): boolean => !this.#isClosed && this.#newestController === controller
+    const end = (error?: WireError): void => {
       acknowledge()
-      if (isClosed || newestController !== controller) return
-      const wasOpen = activeController !== undefined
-      close()
-      options.onEnd(wasOpen ? undefined : error)
+      if (!isCurrent()) return
+      const wasOpen = this.#activeController !== undefined
+      this.close()
+      this.#options.onEnd(wasOpen ? undefined : error)
     }
-    const { caller, whenDrained } = options
-    const { principal, context } = caller
-    const plainCall = createCall({ signal: controller.signal, principal, context, notify })
-    const basicCall = withContext(plainCall, olderRequestKey, { revision: options.client.revision })
+    const { client, whenDrained } = this.#options
+    const basicCall = createListenCall(this.#options, controller.signal, notify)
     const call = whenDrained === undefined ? basicCall : withContext(basicCall, backPressureKey, whenDrained)
-    deps.exchange(createListenRequest(options, uris), call).then(
-      (response) => endSubscription('error' in response ? response.error : undefined),
+    this.#deps.exchange(createListenRequest(client, changesOf([...uris])), call).then(
+      (response) => end('error' in response ? response.error : undefined),
       (error: unknown) => {
-        if (!isClosed && newestController === controller) deps.reportError(error)
-        endSubscription({ code: errorCodes.internal, message: 'The subscription failed' })
+        if (isCurrent()) this.#deps.reportError(error)
+        end({ code: errorCodes.internal, message: 'The subscription failed' })
       },
     )
   }
-  openChangeSubscription([...options.uris])
-  const acknowledged = (): Promise<void> => waitForNewest(() => newestAcknowledgement)
-  const update = (uris: Iterable<string>): Promise<void> => {
-    if (!isClosed) openChangeSubscription([...uris])
-    return acknowledged()
-  }
-  return { update, acknowledged, close }
-}
 
-/** Waits for a promise that another one may replace meanwhile. */
-async function waitForNewest(getNewest: () => Promise<void>): Promise<void> {
-  for (let awaited; awaited !== getNewest(); ) {
-    awaited = getNewest()
-    await awaited
+  /** Passes the notifications of an acknowledged subscription on, and ends the one before it. */
+  #activate(controller: AbortController): void {
+    if (this.#newestController !== controller) return abortReplaced(controller)
+    const replacedController = this.#activeController
+    this.#activeController = controller
+    if (replacedController === undefined) this.#options.onOpen?.()
+    else abortReplaced(replacedController)
   }
 }
 
-function createListenRequest({ client }: ChangeSubscriptionOptions, uris: readonly string[]) {
-  const notifications = {
+function abortReplaced(controller: AbortController): void {
+  controller.abort(new DOMException('A newer subscription took its place', 'AbortError'))
+}
+
+function changesOf(uris: readonly string[]): JsonObject {
+  return {
     toolsListChanged: true,
     promptsListChanged: true,
     resourcesListChanged: true,
     ...(uris.length > 0 && { resourceSubscriptions: uris }),
   }
+}
+
+function createListenRequest(client: LegacyClient, notifications: JsonObject) {
   const params = { _meta: createClientMeta(client), notifications }
   return { jsonrpc: '2.0', id: `listen-${randomId()}`, method: 'subscriptions/listen', params } as const
+}
+
+function createListenCall(
+  { client, caller: { principal, context } }: Pick<ChangeSubscriptionOptions, 'client' | 'caller'>,
+  signal: AbortSignal,
+  notify: Call['notify'],
+): Call {
+  const call = createCall({ signal, principal, context, notify })
+  return withContext(call, olderRequestKey, { revision: client.revision })
 }
 
 /**
@@ -118,11 +142,10 @@ function createListenRequest({ client }: ChangeSubscriptionOptions, uris: readon
  */
 export async function isKnownResource(
   uri: string,
-  { client, caller }: { readonly client: LegacyClient; readonly caller: Caller },
-  deps: Pick<Deps, 'exchange'>,
+  subscriber: Pick<ChangeSubscriptionOptions, 'client' | 'caller'>,
+  { exchange }: Pick<Deps, 'exchange'>,
 ): Promise<boolean> {
   const controller = new AbortController()
-  const { principal, context } = caller
   return new Promise((resolve, reject) => {
     const finish = (isKnown: boolean): void => {
       resolve(isKnown)
@@ -133,11 +156,8 @@ export async function isKnownResource(
       const uris = isJsonObject(accepted) ? accepted['resourceSubscriptions'] : undefined
       finish(Array.isArray(uris) && uris.includes(uri))
     }
-    const notifications = { resourceSubscriptions: [uri] }
-    const params = { _meta: createClientMeta(client), notifications }
-    const request = { jsonrpc: '2.0', id: `listen-${randomId()}`, method: 'subscriptions/listen', params } as const
-    const plainCall = createCall({ signal: controller.signal, principal, context, notify })
-    deps.exchange(request, withContext(plainCall, olderRequestKey, { revision: client.revision })).then(
+    const request = createListenRequest(subscriber.client, { resourceSubscriptions: [uri] })
+    exchange(request, createListenCall(subscriber, controller.signal, notify)).then(
       (response) => ('error' in response ? reject(toMcpError(response.error)) : finish(false)),
       () => finish(false),
     )

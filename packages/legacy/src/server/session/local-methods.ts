@@ -51,7 +51,7 @@ export function serveLocalMethod(
   deps: Deps,
 ): Promise<RpcResponse> | undefined {
   const handler = localMethods.get(request.method)
-  if (handler !== undefined) return answerLocalMethod(handler, request, { clientSettings, deps })
+  if (handler !== undefined) return answerLocalMethod(handler, request, clientSettings, deps)
   if (isServedMethod(request.method)) return undefined
   return Promise.resolve(createUnknownMethodResponse(request))
 }
@@ -59,7 +59,8 @@ export function serveLocalMethod(
 async function answerLocalMethod(
   handler: LocalMethodHandler,
   request: RpcRequest,
-  { clientSettings, deps }: { readonly clientSettings: ClientSettings; readonly deps: Deps },
+  clientSettings: ClientSettings,
+  deps: Deps,
 ): Promise<RpcResponse> {
   try {
     await handler(request, clientSettings, deps)

@@ -41,12 +41,6 @@ export type LegacyWarningCode =
    */
   | 'missing_echo'
 
-/** A logged problem that does not stop calls. */
-export interface LegacyWarning {
-  readonly code: LegacyWarningCode
-  readonly message: string
-}
-
 /** A question that a server asks an older client. */
 export interface StateQuestion {
   /** `elicitation/create`, `sampling/createMessage` or `roots/list`. */
@@ -110,7 +104,8 @@ export interface LegacySettings extends Omit<ResolvedLegacyOptions, 'questionSta
   readonly keepsStreams: boolean
   readonly questionState: QuestionStateSettings | undefined
   readonly link: LegacyLink | undefined
-  readonly warn: (warning: LegacyWarning) => void
+  /** Logs a problem that does not stop calls. */
+  readonly warn: (warning: { readonly code: LegacyWarningCode; readonly message: string }) => void
 }
 
 /** For the `state` of questions (SEP-1685). */
@@ -208,7 +203,7 @@ function resolveLink(store: StateStore | undefined, bus: ChangeBus | undefined):
  */
 const warningPauseMs = 60_000
 
-function createLegacyWarn({ log, runtime }: HostParts): (warning: LegacyWarning) => void {
+function createLegacyWarn({ log, runtime }: HostParts): LegacySettings['warn'] {
   // Bounded by the codes of warnings.
   const loggedAt = new Map<LegacyWarningCode, number>()
   return ({ code, message }) => {

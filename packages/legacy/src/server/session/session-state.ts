@@ -19,9 +19,12 @@ export class LegacySessionState {
   readonly calls = new Map<RequestId, { cancel(reason?: string): void }>()
   /**
    * Connections that wait for a call which this instance does not have yet, by the id of the stream. An answer whose
-   * `state` contains the call brings it here (SEP-1685).
+   * `state` contains the call brings it here (SEP-1685). `release` ends the wait, and releases the caller's quota.
    */
-  readonly waitingReaders = new Map<string, WaitingReader>()
+  readonly waitingReaders = new Map<
+    string,
+    { readonly reply: HttpReply; readonly lastEventNumber: number; release(): void }
+  >()
   /** Streams of calls that can be resumed, by their ids. */
   readonly streams = new Map<string, ResumableStream>()
   /** A session has at most one GET stream. */
@@ -85,14 +88,6 @@ export class LegacySessionState {
     for (const releaseUri of this.uris.values()) releaseUri()
     this.#release()
   }
-}
-
-/** A connection on which the client waits for the call of its stream. */
-export interface WaitingReader {
-  readonly reply: HttpReply
-  readonly lastEventNumber: number
-  /** Ends the wait, and releases the caller's quota. */
-  release(): void
 }
 
 export interface ResumableStream {

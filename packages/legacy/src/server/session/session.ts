@@ -1,11 +1,12 @@
 import { isLimitError, type Ledger, randomId, sha256Hex } from '@x/core'
-import { type Call, callerKeyOf, type Principal } from '@x/exchange'
+import { callerKeyOf, type Principal } from '@x/exchange'
 import { type ClientCapabilities, type Implementation, isJsonObject, type JsonValue } from '@x/schema'
 import { principalIdentityOf } from '@x/exchange/internal'
 import { isStateError } from '@x/state-codec'
 import { toClientCapabilities } from '../../translate/capabilities.ts'
 import { findRevision } from '../../translate/revisions.ts'
 import type { LegacyClient } from '../../translate/request.ts'
+import type { Caller } from './deps.ts'
 import type { LegacySettings } from './options.ts'
 
 /** An older client's session over HTTP. Its id contains the whole session in sealed form. */
@@ -25,14 +26,14 @@ export interface Sessions {
    * Opens an id. Undefined if it was altered or belongs to another principal, or if the session has expired or was
    * ended.
    */
-  open(id: string, caller: Pick<Call, 'principal' | 'context'>): Promise<Session | undefined>
+  open(id: string, caller: Caller): Promise<Session | undefined>
   /** Resolves with false if a session that was opened before has expired or was ended. */
-  isLive(session: Session, caller: Pick<Call, 'principal' | 'context'>): Promise<boolean>
+  isLive(session: Session, caller: Caller): Promise<boolean>
   /**
    * Rejects a session's id from now on. False if the caller has ended too many sessions that have not expired; the id
    * then stays valid until it expires.
    */
-  end(session: Session, caller: Pick<Call, 'principal' | 'context'>): boolean
+  end(session: Session, caller: Caller): boolean
 }
 
 const sessionPurpose = 'legacy-session'
@@ -45,7 +46,7 @@ export function createSessions(
   settings: LegacySettings,
   { now, ledger }: { readonly now: () => number; readonly ledger: Ledger },
 ): Sessions {
-  const openedSessions = createBoundedMap<Session>(maxRememberedSessions)
+  const openedSessions = new BoundedMap<Session>(maxRememberedSessions)
   const endedSessions = createEndedSessions(ledger, now)
   const isLive = ({ key, expiresAt }: Session): boolean => now() < expiresAt && !endedSessions.has(key)
 
@@ -176,26 +177,32 @@ export function readImplementation(info: JsonValue | undefined): Implementation 
   }
 }
 
-export interface BoundedMap<T> {
-  get(key: string): T | undefined
-  set(key: string, value: T): void
-  delete(key: string): void
-  /** A copy of the values, the oldest first. */
-  list(): T[]
-}
-
 /** When it is full, it removes its oldest entry. */
-export function createBoundedMap<T>(maxEntries: number): BoundedMap<T> {
-  const entries = new Map<string, T>()
-  return {
-    get: (key) => entries.get(key),
-    delete: (key) => void entries.delete(key),
-    list: () => [...entries.values()],
-    set(key, value) {
-      entries.delete(key)
-      entries.set(key, value)
-      const [oldestKey] = entries.keys()
-      if (entries.size > maxEntries && oldestKey !== undefined) entries.delete(oldestKey)
-    },
+export class BoundedMap<T> {
+  readonly #maxEntries: number
+  readonly #entries = new Map<string, T>()
+
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries
+  }
+
+  get(key: string): T | undefined {
+    return this.#entries.get(key)
+  }
+
+  set(key: string, value: T): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    const [oldestKey] = this.#entries.keys()
+    if (this.#entries.size > this.#maxEntries && oldestKey !== undefined) this.#entries.delete(oldestKey)
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key)
+  }
+
+  /** A copy of the values, the oldest first. */
+  list(): T[] {
+    return [...this.#entries.values()]
   }
 }

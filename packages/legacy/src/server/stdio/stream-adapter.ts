@@ -10,7 +10,7 @@ import type { LoggingLevel, RpcNotification, RpcRequest, RpcResponse, StatefulRe
 import { type LegacyClient, hasProtocolVersion } from '../../translate/request.ts'
 import { runLegacyCall } from '../call/legacy-call.ts'
 import type { CallDeps } from '../call/call-deps.ts'
-import { listenToChanges, type ChangeSubscription, requestNotifiableKinds } from '../session/change-subscription.ts'
+import { ChangeSubscription, requestNotifiableKinds } from '../session/change-subscription.ts'
 import { withClientSession } from '../session/client-session.ts'
 import type { Caller } from '../session/deps.ts'
 import { answerInitialize } from '../session/initialize.ts'
@@ -63,7 +63,7 @@ class LegacyStreamConnection implements StreamConnection {
     if (hasProtocolVersion(request.params)) return undefined
     if (request.method === 'initialize') return (message) => this.#initialize(message)
     const client = this.#client
-    return client === undefined ? undefined : (message, call, ask) => this.#serve(message, { client, call, ask })
+    return client === undefined ? undefined : (message, call, ask) => this.#serve(message, client, call, ask)
   }
 
   receive(message: RpcResponse | RpcNotification): void {
@@ -96,11 +96,9 @@ class LegacyStreamConnection implements StreamConnection {
 
   #serve(
     request: RpcRequest,
-    {
-      client,
-      call,
-      ask,
-    }: { client: LegacyClient; call: Parameters<StreamHandler>[1]; ask: Parameters<StreamHandler>[2] },
+    client: LegacyClient,
+    call: Parameters<StreamHandler>[1],
+    ask: Parameters<StreamHandler>[2],
   ): Promise<RpcResponse> {
     const localResponse = serveLocalMethod(request, this.#createClientSettings(client), this.#deps)
     if (localResponse !== undefined) return localResponse
@@ -174,7 +172,7 @@ class LegacyStreamConnection implements StreamConnection {
     } catch (error) {
       return this.#peer.onError(error)
     }
-    this.#subscription = listenToChanges(
+    this.#subscription = new ChangeSubscription(
       {
         client,
         caller,

@@ -1,4 +1,4 @@
-import { type ChangeBus, type ChangeListener, randomId, type Schedule } from '@x/core'
+import { type ChangeBus, type ChangeListener, randomId } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { Deps } from '../../session/deps.ts'
 
@@ -35,43 +35,9 @@ export interface InstanceMessage {
   readonly session: string
 }
 
-/** Messages between this instance and the others. */
-export interface InstanceBus {
-  /**
-   * Resolves once this instance receives messages. If the bus cannot be reached, logs the error, and the next call
-   * tries again. After a gap, makes the bus connect again at once.
-   */
-  listen(): Promise<void>
-  /** Sends a message to all other instances. Failures are only logged. */
-  publish(kind: InstanceMessage['kind'], message: Partial<Omit<InstanceMessage, 'kind'>>): void
-  /**
-   * Waits for a message that has the given id and one of the given kinds. Resolves with its kind, or with undefined
-   * after `ms` milliseconds.
-   */
-  waitForMessage(
-    kinds: readonly InstanceMessage['kind'][],
-    id: string,
-    ms: number,
-  ): Promise<InstanceMessage['kind'] | undefined>
-  /** Notes that messages, or records of the store, may have been lost. */
-  noteGap(): void
-  /**
-   * Resolves with true if messages may have been lost within the last `gapMemoryMs`, or if this instance receives none
-   * at present.
-   */
-  mayHaveLostMessages(): Promise<boolean>
-  close(): void
-}
-
 /** Handlers by kind of message. A failure of one is logged. */
 export type MessageHandlers = {
   readonly [Kind in InstanceMessage['kind']]?: (message: InstanceMessage) => void | Promise<void>
-}
-
-export interface InstanceBusOptions {
-  readonly handlers: MessageHandlers
-  readonly onGap: () => Promise<void>
-  readonly deps: Pick<Deps, 'reportError' | 'schedule' | 'now'>
 }
 
 /**
@@ -85,105 +51,153 @@ const probeTimeoutMs = 1000
 
 const topic = 'x/legacy'
 
-/** An instance does not receive its own messages. */
-export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: InstanceBusOptions): InstanceBus {
-  const { reportError } = deps
-  const messageWaiters = createMessageWaiters(deps.schedule)
-  const instanceId = randomId()
-  const gaps = createGapMemory(bus, deps.now)
-  let listenPromise: Promise<() => void> | undefined
-  let isClosed = false
-  const receive = (data: JsonObject | undefined): void => {
-    const message = parseInstanceMessage(data)
-    if (message === undefined) return
-    const isOwn = data?.['from'] === instanceId
-    if (isOwn === (message.kind === 'probe')) messageWaiters.meet(message)
-    if (isOwn) return
-    void runReporting(reportError, () => handlers[message.kind]?.(message))
+/** Messages between this instance and the others. An instance does not receive its own ones, but for `probe`. */
+export class InstanceBus {
+  readonly #bus: ChangeBus
+  readonly #handlers: MessageHandlers
+  readonly #onGap: () => Promise<void>
+  readonly #deps: Pick<Deps, 'reportError' | 'schedule' | 'now'>
+  readonly #instanceId = randomId()
+  // Bounded by the messages of this instance that await a reply.
+  readonly #waiters = new Set<(message: InstanceMessage) => void>()
+  #listening: Promise<() => void> | undefined
+  #lastGapAt = Number.NEGATIVE_INFINITY
+  #lastReconnectAt = Number.NEGATIVE_INFINITY
+  #isClosed = false
+
+  constructor(
+    bus: ChangeBus,
+    handlers: MessageHandlers,
+    {
+      onGap,
+      deps,
+    }: { readonly onGap: () => Promise<void>; readonly deps: Pick<Deps, 'reportError' | 'schedule' | 'now'> },
+  ) {
+    this.#bus = bus
+    this.#handlers = handlers
+    this.#onGap = onGap
+    this.#deps = deps
   }
-  const listener: ChangeListener = {
-    onChange: (change) => {
-      if (change.topic === topic && !isClosed) receive(change.data)
-    },
-    onGap: () => {
-      gaps.note()
-      if (!isClosed) void runReporting(reportError, onGap)
-    },
+
+  /**
+   * Resolves once this instance receives messages. If the bus cannot be reached, logs the error, and the next call
+   * tries again. After a gap, makes the bus connect again at once.
+   */
+  async listen(): Promise<void> {
+    if (this.#isClosed) return
+    this.#listening ??= this.#startListening()
+    await this.#runReporting(async () => void (await this.#listening))
+    this.#reconnect()
   }
-  const startListening = async (): Promise<() => void> => {
+
+  async #startListening(): Promise<() => void> {
+    const listener: ChangeListener = {
+      onChange: (change) => {
+        if (change.topic === topic && !this.#isClosed) this.#receive(change.data)
+      },
+      onGap: () => {
+        this.noteGap()
+        if (!this.#isClosed) void this.#runReporting(this.#onGap)
+      },
+    }
     try {
-      const stop = await bus.listen(listener)
-      if (isClosed) stop()
+      const stop = await this.#bus.listen(listener)
+      if (this.#isClosed) stop()
       return stop
     } catch (error) {
-      listenPromise = undefined
+      this.#listening = undefined
       throw error
     }
   }
-  const publish: InstanceBus['publish'] = (kind, { id = '', session = '' }) => {
-    bus.publish({ topic, data: { from: instanceId, kind, id, session } }).catch((error: unknown) => {
-      gaps.note()
-      reportError(error)
+
+  #receive(data: JsonObject | undefined): void {
+    const message = parseInstanceMessage(data)
+    if (message === undefined) return
+    const isOwn = data?.['from'] === this.#instanceId
+    if (isOwn === (message.kind === 'probe')) for (const waiter of Array.from(this.#waiters)) waiter(message)
+    if (isOwn) return
+    void this.#runReporting(() => this.#handlers[message.kind]?.(message))
+  }
+
+  async #runReporting(work: () => void | Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#deps.reportError(error)
+    }
+  }
+
+  /** Sends a message to all other instances. Failures are only logged. */
+  publish(kind: InstanceMessage['kind'], { id = '', session = '' }: Partial<Omit<InstanceMessage, 'kind'>>): void {
+    this.#bus.publish({ topic, data: { from: this.#instanceId, kind, id, session } }).catch((error: unknown) => {
+      this.noteGap()
+      this.#deps.reportError(error)
     })
   }
-  return {
-    async listen() {
-      if (isClosed) return
-      listenPromise ??= startListening()
-      await runReporting(reportError, async () => void (await listenPromise))
-      gaps.reconnect()
-    },
-    publish,
-    waitForMessage: (kinds, id, ms) => messageWaiters.expect(kinds, id, ms),
-    noteGap: gaps.note,
-    async mayHaveLostMessages() {
-      if (!gaps.isRecent() && !(await returnsOwnMessage(publish, messageWaiters))) gaps.note()
-      return gaps.isRecent()
-    },
-    close() {
-      isClosed = true
-      listenPromise?.then((stop) => stop()).catch(reportError)
-    },
+
+  /**
+   * Waits for a message that has the given id and one of the given kinds. Resolves with its kind, or with undefined
+   * after `ms` milliseconds.
+   */
+  waitForMessage(
+    kinds: readonly InstanceMessage['kind'][],
+    id: string,
+    ms: number,
+  ): Promise<InstanceMessage['kind'] | undefined> {
+    return new Promise((resolve) => {
+      const finish = (kind: InstanceMessage['kind'] | undefined): void => {
+        cancel()
+        this.#waiters.delete(waiter)
+        resolve(kind)
+      }
+      const waiter = (message: InstanceMessage): void => {
+        if (message.id === id && kinds.includes(message.kind)) finish(message.kind)
+      }
+      const cancel = this.#deps.schedule(() => finish(undefined), ms)
+      this.#waiters.add(waiter)
+    })
   }
-}
 
-/** Sends a message that only this instance receives. Resolves with false if it does not return. */
-async function returnsOwnMessage(
-  publish: InstanceBus['publish'],
-  waiters: ReturnType<typeof createMessageWaiters>,
-): Promise<boolean> {
-  const id = randomId()
-  const returned = waiters.expect(['probe'], id, probeTimeoutMs)
-  publish('probe', { id })
-  return (await returned) !== undefined
-}
-
-async function runReporting(reportError: Deps['reportError'], work: () => void | Promise<void>): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    reportError(error)
+  /** Notes that messages, or records of the store, may have been lost. */
+  noteGap(): void {
+    this.#lastGapAt = this.#deps.now()
   }
-}
 
-function createGapMemory(bus: ChangeBus, now: () => number) {
-  let lastGapAt = Number.NEGATIVE_INFINITY
-  let lastReconnectAt = Number.NEGATIVE_INFINITY
-  const isRecent = (): boolean => now() - lastGapAt < gapMemoryMs
-  return {
-    isRecent,
-    note(): void {
-      lastGapAt = now()
-    },
-    /** After a gap, makes a bus connect now that waits for its next attempt, by giving it a listener. */
-    reconnect(): void {
-      if (!isRecent() || now() - lastReconnectAt < reconnectIntervalMs) return
-      lastReconnectAt = now()
-      bus.listen({ onChange() {}, onGap() {} }).then(
-        (stop) => stop(),
-        () => {},
-      )
-    },
+  /**
+   * Resolves with true if messages may have been lost within the last `gapMemoryMs`, or if this instance receives none
+   * at present.
+   */
+  async mayHaveLostMessages(): Promise<boolean> {
+    if (!this.#isGapRecent() && !(await this.#returnsOwnMessage())) this.noteGap()
+    return this.#isGapRecent()
+  }
+
+  #isGapRecent(): boolean {
+    return this.#deps.now() - this.#lastGapAt < gapMemoryMs
+  }
+
+  /** Sends a message that only this instance receives. Resolves with false if it does not return. */
+  async #returnsOwnMessage(): Promise<boolean> {
+    const id = randomId()
+    const returned = this.waitForMessage(['probe'], id, probeTimeoutMs)
+    this.publish('probe', { id })
+    return (await returned) !== undefined
+  }
+
+  /** After a gap, makes a bus connect now that waits for its next attempt, by giving it a listener. */
+  #reconnect(): void {
+    const now = this.#deps.now()
+    if (!this.#isGapRecent() || now - this.#lastReconnectAt < reconnectIntervalMs) return
+    this.#lastReconnectAt = now
+    this.#bus.listen({ onChange() {}, onGap() {} }).then(
+      (stop) => stop(),
+      () => {},
+    )
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#listening?.then((stop) => stop()).catch(this.#deps.reportError)
   }
 }
 
@@ -194,31 +208,4 @@ function parseInstanceMessage(data: JsonObject | undefined): InstanceMessage | u
   const kind = messageKinds.find((name) => name === data['kind'])
   if (kind === undefined || typeof id !== 'string' || typeof session !== 'string') return undefined
   return { kind, id, session }
-}
-
-function createMessageWaiters(schedule: Schedule) {
-  // Bounded by the messages of this instance that await a reply.
-  const waiters = new Set<(message: InstanceMessage) => void>()
-  return {
-    meet(message: InstanceMessage): void {
-      for (const waiter of Array.from(waiters)) waiter(message)
-    },
-    expect: (
-      kinds: readonly InstanceMessage['kind'][],
-      id: string,
-      ms: number,
-    ): Promise<InstanceMessage['kind'] | undefined> =>
-      new Promise((resolve) => {
-        const finish = (kind: InstanceMessage['kind'] | undefined): void => {
-          cancel()
-          waiters.delete(waiter)
-          resolve(kind)
-        }
-        const waiter = (message: InstanceMessage): void => {
-          if (message.id === id && kinds.includes(message.kind)) finish(message.kind)
-        }
-        const cancel = schedule(() => finish(undefined), ms)
-        waiters.add(waiter)
-      }),
-  }
 }

@@ -2,13 +2,11 @@ import { parseJsonObject, randomId, storeOfOwner } from '@x/core'
 import type { JsonObject, LoggingLevel, RpcResponse } from '@x/schema'
 import { isStateError, StateError, type StateStore } from '@x/state-codec'
 import { decodeRound, encodeRound, type WaitingRound } from '../../call/waiting-round.ts'
+import type { WrittenEvent } from '../event-id.ts'
 
 /** The response of a call whose stream the client may still resume. */
-export interface StoredResponse {
+export interface StoredResponse extends WrittenEvent {
   readonly session: string
-  /** Number of the event with the response. */
-  readonly number: number
-  readonly text: string
 }
 
 /** The part of a session that its requests have changed. */

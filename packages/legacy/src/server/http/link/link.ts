@@ -3,7 +3,7 @@ import type { CallDeps } from '../../call/call-deps.ts'
 import type { LegacyLink } from '../../session/options.ts'
 import type { SessionStates } from '../../session/session-state.ts'
 import { createCatchUp, createMarkFunction } from './catch-up.ts'
-import { createInstanceBus, type InstanceBus, type InstanceMessage, type MessageHandlers } from './instance-bus.ts'
+import { InstanceBus, type InstanceMessage, type MessageHandlers } from './instance-bus.ts'
 import type { ContinueRound } from './link-context.ts'
 import { LinkStore } from './link-store.ts'
 import { LinkedRounds } from './linked-rounds.ts'
@@ -35,7 +35,7 @@ export class InstanceLink {
       void catchUp()
     }
     const store = new LinkStore(givenStore, { ...deps.settings, sleep, onUnavailable })
-    this.bus = createInstanceBus(bus, { handlers: this.#createMessageHandlers(sessionStates), onGap: catchUp, deps })
+    this.bus = new InstanceBus(bus, this.#createMessageHandlers(sessionStates), { onGap: catchUp, deps })
     const context = { store, bus: this.bus, deps, sessionStates, continueRound }
     this.sessions = new LinkedSessions(context)
     this.rounds = new LinkedRounds(context)

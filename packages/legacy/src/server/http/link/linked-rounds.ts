@@ -23,12 +23,6 @@ interface RoundHere {
   handOff(): void
 }
 
-interface ClaimHere {
-  readonly roundId: string
-  readonly claimant: string
-  readonly owner: string
-}
-
 /** Milliseconds in which an instance that waits for an answer must respond to a message about it. */
 const messageTimeoutMs = 1000
 /**
@@ -44,7 +38,10 @@ export class LinkedRounds implements RoundStore {
   readonly #context: LinkContext
   // Bounded by `waiting_calls` and `bytes` of the ledger.
   readonly #roundsHere = new Map<string, RoundHere>()
-  readonly #claimsHere = new WeakMap<object, ClaimHere>()
+  readonly #claimsHere = new WeakMap<
+    object,
+    { readonly roundId: string; readonly claimant: string; readonly owner: string }
+  >()
   #isDraining = false
 
   constructor(context: LinkContext) {

@@ -1,5 +1,5 @@
 import { isUnavailable } from '@x/core'
-import { createBoundedMap, type Session } from '../../session/session.ts'
+import { BoundedMap, type Session } from '../../session/session.ts'
 import type { LinkContext } from './link-context.ts'
 import type { StoredSession } from './link-store.ts'
 
@@ -7,9 +7,7 @@ type SessionChange = (storedSession: StoredSession) => StoredSession
 
 const maxSessions = 10_000
 
-interface KnownSession {
-  readonly key: string
-  readonly expiresAt: number
+interface KnownSession extends Pick<Session, 'key' | 'expiresAt'> {
   readonly owner: string
   readonly record: StoredSession
 }
@@ -17,9 +15,9 @@ interface KnownSession {
 /** Keeps the records of sessions in the store. Each is read once, and again after another instance has changed it. */
 export class LinkedSessions {
   readonly #context: LinkContext
-  #knownSessions = createBoundedMap<KnownSession>(maxSessions)
+  #knownSessions = new BoundedMap<KnownSession>(maxSessions)
   /** Records from before the last gap, for use while the store is unreachable. */
-  readonly #earlierSessions = createBoundedMap<KnownSession>(maxSessions)
+  readonly #earlierSessions = new BoundedMap<KnownSession>(maxSessions)
   #changeCount = 0
 
   constructor(context: LinkContext) {
@@ -70,7 +68,7 @@ export class LinkedSessions {
       this.#earlierSessions.set(known.key, known)
     }
     this.#changeCount += 1
-    this.#knownSessions = createBoundedMap(maxSessions)
+    this.#knownSessions = new BoundedMap<KnownSession>(maxSessions)
     for (const key of Array.from(this.#context.sessionStates.list(), (state) => state.key)) await this.reload(key)
   }
 
@@ -90,7 +88,7 @@ export class LinkedSessions {
   }
 
   #write(
-    { key, expiresAt }: Omit<KnownSession, 'record' | 'owner'>,
+    { key, expiresAt }: Pick<Session, 'key' | 'expiresAt'>,
     owner: string,
     change: SessionChange,
   ): Promise<StoredSession> {

@@ -8,12 +8,6 @@ import type { LinkContext } from './link-context.ts'
 import type { StoredResponse } from './link-store.ts'
 import type { LinkedRounds } from './linked-rounds.ts'
 
-interface RemoteReader {
-  readonly eventId: ParsedEventId
-  readonly peer: SessionPeer
-  end(): void
-}
-
 const lookTimeoutMs = 500
 const maxLooks = 4
 const maxTries = 10
@@ -23,7 +17,7 @@ const lookIntervalMs = 2000
 export class RemoteReaders {
   readonly #context: LinkContext
   readonly #rounds: LinkedRounds
-  readonly #readers = new Map<string, RemoteReader>()
+  readonly #readers = new Map<string, { readonly eventId: ParsedEventId; readonly peer: SessionPeer; end(): void }>()
 
   constructor(context: LinkContext, rounds: LinkedRounds) {
     this.#context = context
@@ -157,7 +151,7 @@ export class RemoteReaders {
       cancelLook()
       release()
     }
-    const reader: RemoteReader = { eventId, peer, end }
+    const reader = { eventId, peer, end }
     const lookAgain = async (): Promise<void> => {
       const kind = await this.#findInstance(streamId, peer.session.key)
       if (this.#readers.get(streamId) !== reader) return
