@@ -11,13 +11,7 @@ import { ignorePatterns } from './json-schema/ignore-patterns.ts'
 import { errorCodes, McpError } from './basic/mcp-error.ts'
 import type { JsonObject } from '@x/core'
 import { collectSubschemas, type Subschema } from './json-schema/subschemas.ts'
-import {
-  maximumStepsFor,
-  chargeAllSteps,
-  createPairCheck,
-  type StepBudget,
-  workLimitError,
-} from './json-schema/validation-work.ts'
+import { maximumStepsFor, chargeAllSteps, createPairCheck, workLimitError } from './json-schema/validation-work.ts'
 
 export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/check-schema.ts'
 
@@ -81,7 +75,7 @@ function createValidator(schema: JsonObject, treatPatterns: PatternTreatment): V
   // Before patterns are removed, because a reference may name a schema inside a removed keyword.
   const schemasByUri = dereference(librarySchema)
   treatPatterns(subschemaList)
-  const budget: StepBudget = { remainingSteps: 0 }
+  const budget = { remainingSteps: 0 }
   chargeAllSteps(subschemaList, budget)
   const checkPairs = createPairCheck(subschemaList)
   let isExhausted = false

@@ -4,7 +4,7 @@ import { isMetaKey, type RpcNotification } from '@x/schema'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 import { DefinitionError } from '../errors/definition-error.ts'
 import type { Observer } from './event-source.ts'
-import { createReadiness, type ReadinessCheck } from './readiness.ts'
+import { createReadiness, type Readiness, type ReadinessCheck } from './readiness.ts'
 import type { CloseOptions, Undrain } from '../server/server.ts'
 import type { ToolSearchLayers } from '../server/tool-search.ts'
 import type {
@@ -33,12 +33,7 @@ export interface Composition {
   /** Extensions that observe the server's events. */
   readonly observers: readonly Observer[]
   /** Readiness of the extensions and of the server's other parts. */
-  readonly readiness: {
-    /** True if every required part can be reached. Never rejects. */
-    ready(): Promise<boolean>
-    /** Parts that could not be reached at the last check. */
-    unavailableNames(): readonly string[]
-  }
+  readonly readiness: Readiness
   receive(notification: RpcNotification, call: Call): void
   drain(): Undrain
   close(options: CloseOptions): Promise<void>

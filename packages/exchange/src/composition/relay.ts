@@ -62,12 +62,9 @@ async function relayExtensionMethod(
   }
 }
 
-interface Declarations {
-  readonly serverCapabilities: JsonObject
-  readonly extensions: JsonObject
-}
-
-function declarationsOf(extensions: readonly ServerExtension[]): Declarations {
+function declarationsOf(
+  extensions: readonly ServerExtension[],
+): Record<'serverCapabilities' | 'extensions', JsonObject> {
   const declared = extensions.filter(({ capabilities }) => capabilities !== undefined)
   return {
     serverCapabilities: Object.assign({}, ...extensions.map(({ serverCapabilities }) => serverCapabilities)),
@@ -81,7 +78,7 @@ function declarationsOf(extensions: readonly ServerExtension[]): Declarations {
  * The exchange may belong to a server of other revisions too, so a result of `server/discover` gets the revision of
  * this one, and the capabilities of the extensions.
  */
-function announce(response: RpcResponse, declared: Declarations): RpcResponse {
+function announce(response: RpcResponse, declared: ReturnType<typeof declarationsOf>): RpcResponse {
   if ('error' in response || response.result['supportedVersions'] === undefined) return response
   const capabilities = { ...asObject(response.result['capabilities']), ...declared.serverCapabilities }
   const extensions = { ...asObject(capabilities['extensions']), ...declared.extensions }

@@ -48,12 +48,8 @@ export const isReadOnlyByName: ReadonlyMap<unknown, boolean> = new Map([
   [callName, false],
 ])
 
-interface Problem {
-  readonly problem: string
-}
-
 /** The query, or what is wrong with the arguments of a search. */
-export function readQuery(args: unknown): { readonly query: string } | Problem {
+export function readQuery(args: unknown): { readonly query: string } | { readonly problem: string } {
   const { query, ...others } = isJsonObject(args) ? args : {}
   if (typeof query !== 'string' || query.trim() === '' || query.length > maxQueryLength)
     return { problem: `query must be a text of 1 to ${maxQueryLength} characters` }
@@ -61,7 +57,9 @@ export function readQuery(args: unknown): { readonly query: string } | Problem {
 }
 
 /** Which tool to call with which arguments, or what is wrong with those of the call. */
-export function readDispatch(args: unknown): { readonly name: string; readonly args?: JsonObject } | Problem {
+export function readDispatch(
+  args: unknown,
+): { readonly name: string; readonly args?: JsonObject } | { readonly problem: string } {
   const { name, arguments: toolArguments, ...others } = isJsonObject(args) ? args : {}
   // A header cannot repeat a name with half a surrogate pair.
   if (typeof name !== 'string' || name === '' || name.length > maxNameLength || /\p{Cs}/u.test(name))
@@ -71,7 +69,7 @@ export function readDispatch(args: unknown): { readonly name: string; readonly a
   return findUnknownMember(others, 'name and arguments') ?? { name, ...(toolArguments && { args: toolArguments }) }
 }
 
-function findUnknownMember(others: JsonObject, known: string): Problem | undefined {
+function findUnknownMember(others: JsonObject, known: string): { readonly problem: string } | undefined {
   if (Object.keys(others).length === 0) return undefined
   return { problem: `only ${known} can be given here: the arguments of a tool go into \`arguments\`` }
 }

@@ -30,7 +30,10 @@ export interface Catalog {
 }
 
 /** Members that all compiled definitions share. */
-export interface CompiledDefinition extends ListedEntry {
+export interface CompiledDefinition {
+  readonly key: string
+  readonly wireEntry: JsonObject
+  readonly visibleTo: VisibleTo | undefined
   readonly requires: ClientCapabilities | undefined
 }
 
@@ -86,29 +89,19 @@ export function mergeResultMeta(ownMeta: JsonObject | undefined, { resultMeta }:
 /** The parts of a call that identify its caller. */
 export type Caller = Pick<Call, 'principal' | 'context'>
 
-interface ListedEntry {
-  readonly key: string
-  readonly wireEntry: JsonObject
-  readonly visibleTo: VisibleTo | undefined
-}
-
 /** The field of a list's result that contains the entries. */
 export type ListField = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
 
-interface ListOptions {
-  readonly field: ListField
-  readonly pageSize: number
-  readonly ttlMs: number
-  readonly scope: CacheScope
-  readonly meta: JsonObject | undefined
-}
-
 /** All definitions of one kind, with the data of their list. */
-export interface Listing<Entry extends ListedEntry> {
+export interface Listing<Entry extends CompiledDefinition> {
   readonly byKey: ReadonlyMap<string, Entry>
-  readonly options: ListOptions
+  readonly options: CompiledCacheHints & {
+    readonly field: ListField
+    readonly pageSize: number
+    readonly meta: JsonObject
+  }
   /** A client requests the entries after a given entry with its cursor. */
-  readonly cursors: ReadonlyMap<ListedEntry, string>
+  readonly cursors: ReadonlyMap<CompiledDefinition, string>
   /** Finished pages, each by the cursor that requests it. Undefined if pages differ by caller. */
   readonly sharedPages: ReadonlyMap<string | undefined, JsonObject> | undefined
 }
@@ -117,9 +110,9 @@ export interface Listing<Entry extends ListedEntry> {
  * Finishes all pages up front if every caller sees the same entries. Entries keep the order of the definitions
  * (server/tools, listing tools).
  */
-export function createListing<Entry extends ListedEntry>(
+export function createListing<Entry extends CompiledDefinition>(
   entries: readonly Entry[],
-  options: ListOptions,
+  options: Listing<Entry>['options'],
 ): Listing<Entry> {
   const byKey = new Map(entries.map((entry) => [entry.key, entry]))
   const cursors = new Map(entries.map((entry) => [entry, encodeCursor(options.field, entry.key)]))
@@ -137,7 +130,7 @@ export function encodeCursor(field: ListField, key: string): string {
 }
 
 /** Finds a definition by name or URI. Undefined if it does not exist or the caller may not see it. */
-export function findVisibleEntry<Entry extends ListedEntry>(
+export function findVisibleEntry<Entry extends CompiledDefinition>(
   listing: Listing<Entry>,
   key: string,
   caller: Caller,
@@ -146,12 +139,12 @@ export function findVisibleEntry<Entry extends ListedEntry>(
   return entry === undefined || isVisible(entry, caller) ? entry : undefined
 }
 
-export function isVisible({ visibleTo }: Pick<ListedEntry, 'visibleTo'>, caller: Caller): boolean {
+export function isVisible({ visibleTo }: Pick<CompiledDefinition, 'visibleTo'>, caller: Caller): boolean {
   return visibleTo === undefined || requireSync('visibleTo', visibleTo(caller.principal, caller))
 }
 
 /** One page of a list for a caller. Throws `McpError(invalidParams)` for a cursor that does not belong to this list. */
-export function readPage(listing: Listing<ListedEntry>, cursor: string | undefined, caller: Caller): JsonObject {
+export function readPage(listing: Listing<CompiledDefinition>, cursor: string | undefined, caller: Caller): JsonObject {
   if (listing.sharedPages !== undefined) return listing.sharedPages.get(cursor) ?? rejectCursor()
   const visibleEntries = [...listing.byKey.values()].filter((entry) => isVisible(entry, caller))
   const startIndex =
@@ -166,8 +159,8 @@ function rejectCursor(): never {
 }
 
 function createFixedPages(
-  entries: readonly ListedEntry[],
-  listing: Listing<ListedEntry>,
+  entries: readonly CompiledDefinition[],
+  listing: Listing<CompiledDefinition>,
 ): ReadonlyMap<string | undefined, JsonObject> {
   const pages = new Map<string | undefined, JsonObject>()
   let startIndex = 0
@@ -182,9 +175,9 @@ function createFixedPages(
 }
 
 function buildPage(
-  entries: readonly ListedEntry[],
+  entries: readonly CompiledDefinition[],
   startIndex: number,
-  { cursors, options }: Listing<ListedEntry>,
+  { cursors, options }: Listing<CompiledDefinition>,
 ): JsonObject {
   const { field, pageSize, ttlMs, scope, meta } = options
   const endIndex = startIndex + pageSize
@@ -195,6 +188,6 @@ function buildPage(
     ...(lastEntry && { nextCursor: cursors.get(lastEntry) }),
     ttlMs,
     cacheScope: scope,
-    ...(meta && { _meta: meta }),
+    _meta: meta,
   })
 }

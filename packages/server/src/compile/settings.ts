@@ -14,7 +14,7 @@ import { type InternalSettings, readInternalSettings } from '../definitions/inte
 import { type LoadMonitor, createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
 import { type ReadinessCheck, createEventSource, type EventSource } from '@x/exchange/internal'
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts'
-import { type ErrorReporter, reportServerError, type ServerWarning } from '../request/report.ts'
+import { reportServerError, type ServerWarning } from '../request/report.ts'
 import { type ServerDefinition, serverOptionTable } from '../definitions/server-definition.ts'
 import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
 import { DefinitionError } from '@x/exchange'
@@ -22,7 +22,9 @@ import { isJsonObject } from '@x/schema'
 import { describeType } from '../request/json-copy.ts'
 
 /** Settings that `update` does not change. */
-export interface ServerSettings extends ErrorReporter {
+export interface ServerSettings {
+  /** Never throws. */
+  readonly log: Log
   /** Events for extensions that observe. */
   readonly events: EventSource
   /** Notes that a state was sealed or opened, which ends an outage of its store. */

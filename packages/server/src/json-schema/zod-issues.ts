@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { isZodSchema, type ZodCheckDefinition, type ZodSchema } from './zod-schema.ts'
+import { isZodSchema, type ZodCheck, type ZodSchema } from './zod-schema.ts'
 
 /** Finds a value's first faults. Parts of a schema that it cannot judge yield none. */
 export interface ZodIssueFinder {
@@ -136,15 +136,15 @@ function createObjectFinder(schema: ZodSchema, traversal: IssueTraversal): Issue
   const listCheckedKeys = isStrict || otherFinder !== undefined ? Object.keys : () => []
   return (value, maxIssues) => {
     if (!isRecord(value)) return findZodIssues(schema, value)
-    const issueCollector = createIssueCollector(maxIssues)
+    const issueCollector = new IssueCollector(maxIssues)
     for (const member of memberFinders) {
-      if (issueCollector.isFull()) break
+      if (issueCollector.isFull) break
       // Like zod, this also finds inherited members.
       if (!member.mayLack || member.key in value)
         issueCollector.add(member.key, member.look(value[member.key], maxIssues))
     }
     for (const key of listCheckedKeys(value)) {
-      if (!knownKeys.has(key) && !issueCollector.isFull())
+      if (!knownKeys.has(key) && !issueCollector.isFull)
         addOtherMemberIssues(issueCollector, key, otherFinder?.(value[key], maxIssues))
     }
     return issueCollector.issues
@@ -156,7 +156,8 @@ function addOtherMemberIssues(
   key: string,
   memberIssues: readonly Issue[] | undefined,
 ): void {
-  if (memberIssues === undefined) issueCollector.addOwnIssue(`Unrecognized key: ${JSON.stringify(key.slice(0, 100))}`)
+  if (memberIssues === undefined)
+    issueCollector.addOwnIssue({ message: `Unrecognized key: ${JSON.stringify(key.slice(0, 100))}` })
   else issueCollector.add(key, memberIssues)
 }
 
@@ -183,8 +184,8 @@ function collectItemIssues(
   finderAt: (index: number) => IssueFinder,
   maxIssues: number,
 ): readonly Issue[] {
-  const issueCollector = createIssueCollector(maxIssues)
-  for (let index = 0; index < values.length && !issueCollector.isFull(); index++) {
+  const issueCollector = new IssueCollector(maxIssues)
+  for (let index = 0; index < values.length && !issueCollector.isFull; index++) {
     issueCollector.add(index, finderAt(index)(values[index], maxIssues))
   }
   return issueCollector.issues
@@ -192,7 +193,7 @@ function collectItemIssues(
 
 function findLengthIssue(
   itemCount: number,
-  { check, minimum = 0, maximum = 0, length = 0 }: ZodCheckDefinition,
+  { check, minimum = 0, maximum = 0, length = 0 }: ZodCheck['_zod']['def'],
 ): Issue | undefined {
   if (check === 'min_length' && itemCount < minimum) return { message: `Too small: expected at least ${minimum} items` }
   if (check === 'max_length' && itemCount > maximum) return { message: `Too big: expected at most ${maximum} items` }
@@ -208,9 +209,9 @@ function createRecordFinder(schema: ZodSchema, traversal: IssueTraversal): Issue
   const findValueIssues = createInnerFinder(valueType, traversal)
   return (value, maxIssues) => {
     if (!isRecord(value)) return findZodIssues(schema, value)
-    const issueCollector = createIssueCollector(maxIssues)
+    const issueCollector = new IssueCollector(maxIssues)
     for (const key of Object.keys(value)) {
-      if (issueCollector.isFull()) break
+      if (issueCollector.isFull) break
       if (key === '__proto__') continue
       const keyIssues = findKeyIssues(key, maxIssues)
       issueCollector.add(key, keyIssues.length > 0 ? keyIssues : findValueIssues(value[key], maxIssues))
@@ -263,27 +264,27 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-interface IssueCollector {
-  readonly issues: readonly Issue[]
-  isFull(): boolean
-  add(key: string | number, innerIssues: readonly Issue[]): void
-  addOwnIssue(message: string): void
-}
+class IssueCollector {
+  readonly #maxIssues: number
+  #issues: Issue[] | undefined
 
-function createIssueCollector(maxIssues: number): IssueCollector {
-  let issues: Issue[] | undefined
-  const addIssue = (issue: Issue): void => {
-    issues ??= []
-    if (issues.length < maxIssues) issues.push(issue)
+  constructor(maxIssues: number) {
+    this.#maxIssues = maxIssues
   }
-  return {
-    get issues() {
-      return issues ?? noIssues
-    },
-    isFull: () => issues !== undefined && issues.length >= maxIssues,
-    add(key, innerIssues) {
-      for (const issue of innerIssues) addIssue({ ...issue, path: [key, ...(issue.path ?? [])] })
-    },
-    addOwnIssue: (message) => addIssue({ message }),
+
+  get issues(): readonly Issue[] {
+    return this.#issues ?? noIssues
+  }
+
+  get isFull(): boolean {
+    return this.issues.length >= this.#maxIssues
+  }
+
+  add(key: string | number, innerIssues: readonly Issue[]): void {
+    for (const issue of innerIssues) this.addOwnIssue({ ...issue, path: [key, ...(issue.path ?? [])] })
+  }
+
+  addOwnIssue(issue: Issue): void {
+    if (!this.isFull) (this.#issues ??= []).push(issue)
   }
 }

@@ -19,18 +19,14 @@ const comparableChecks: ReadonlySet<unknown> = new Set(
 /** More parts than any form's schema has. It ends the walk through a schema that contains itself. */
 const maxSchemaParts = 2000
 
-/** A zod schema's structure as a text. Two schemas with the same text have the same JSON Schema. */
-export interface StructureKey {
-  readonly text: string
-  /**
-   * True if the schema runs code of its author, such as a `refine()`, a `transform()` or a message. That code is not in
-   * the text, so two such schemas may validate differently; two others with the same text validate alike.
-   */
-  readonly hasCode: boolean
-}
-
-/** Undefined if the schema's JSON Schema may depend on more than its structure. */
-export function structureKeyOf(schema: object): StructureKey | undefined {
+/**
+ * A zod schema's structure as a text. Two schemas with the same text have the same JSON Schema. Undefined if the JSON
+ * Schema may depend on more than the structure.
+ *
+ * `hasCode` is true if the schema runs code of its author, such as a `refine()`, a `transform()` or a message. That code
+ * is not in the text, so two such schemas may validate differently; two others with the same text validate alike.
+ */
+export function structureKeyOf(schema: object): { readonly text: string; readonly hasCode: boolean } | undefined {
   if (!isZodSchema(schema)) return undefined
   const walk = { remainingParts: maxSchemaParts, hasCode: false }
   try {

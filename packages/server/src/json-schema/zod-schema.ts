@@ -32,17 +32,15 @@ interface ZodDefinition {
 /** A check of a zod schema, such as `min(1)`. */
 export interface ZodCheck {
   readonly _zod: {
-    readonly def: ZodCheckDefinition
+    readonly def: {
+      readonly check: string
+      readonly minimum?: number
+      readonly maximum?: number
+      readonly length?: number
+    }
     /** They change the schema to which the check is attached. */
     readonly onattach?: unknown
   }
-}
-
-export interface ZodCheckDefinition {
-  readonly check: string
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly length?: number
 }
 
 export function isZodSchema(schema: unknown): schema is ZodSchema {

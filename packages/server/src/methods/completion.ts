@@ -1,7 +1,7 @@
 import { isReadonlyArray, quoteText } from '@x/core'
 import { type CompleteRequestParams, type CompleteResult, errorCodes, McpError } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { type CompiledPrompt, type CompiledTemplate, findVisibleEntry } from '../compile/catalog.ts'
+import { findVisibleEntry } from '../compile/catalog.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import type { Completer, Completion } from '../definitions/base-definition.ts'
 import type { ServedRequest } from '../replay/served-request.ts'
@@ -32,20 +32,14 @@ function completersFor(
   ref: CompleteRequestParams['ref'],
   { catalog, call }: ServedRequest,
 ): ReadonlyMap<string, Completer | undefined> {
-  const completableEntry = ref.type === 'ref/prompt' ? requirePrompt(ref.name) : requireTemplate(ref.uri)
-  return completableEntry.completers
-
-  function requirePrompt(name: string): CompiledPrompt {
-    const prompt = findVisibleEntry(catalog.prompts, name, call)
-    if (prompt === undefined) throw invalidCompletionError(`Unknown prompt: ${quoteText(name)}`)
-    return prompt
-  }
-
-  function requireTemplate(uri: string): CompiledTemplate {
-    const template = findVisibleEntry(catalog.templates, uri, call)
-    if (template === undefined) throw invalidCompletionError(`Unknown resource template: ${quoteText(uri)}`)
-    return template
-  }
+  const isPrompt = ref.type === 'ref/prompt'
+  const entry = isPrompt
+    ? findVisibleEntry(catalog.prompts, ref.name, call)
+    : findVisibleEntry(catalog.templates, ref.uri, call)
+  if (entry !== undefined) return entry.completers
+  throw invalidCompletionError(
+    isPrompt ? `Unknown prompt: ${quoteText(ref.name)}` : `Unknown resource template: ${quoteText(ref.uri)}`,
+  )
 }
 
 function toCompletionResult(suggestions: readonly string[] | Completion, { catalog }: ServedRequest): CompleteResult {

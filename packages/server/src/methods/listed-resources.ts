@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, PaginatedRequestParams, Resource as ListedResource } from '@x/schema'
-import { encodeCursor, isVisible, type CompiledTemplate, mergeResultMeta, readPage } from '../compile/catalog.ts'
+import { encodeCursor, isVisible, type CompiledTemplate, readPage } from '../compile/catalog.ts'
 import { listTemplateResources } from '../compile/compile-resource.ts'
 import type { ResourcePage } from '../definitions/resource.ts'
 import { matchUriTemplate } from '../definitions/uri-template.ts'
@@ -91,11 +91,11 @@ async function readPageWithSources(cursor: string | undefined, request: ServedRe
   const { catalog, call } = request
   const sources = listSources(request)
   const position = findPosition(cursor, sources)
-  if (position !== undefined) return fillPage(emptyPage, { position, sources, request })
+  if (position !== undefined) return fillPage(emptyPage, position, sources, request)
   const page = withCallerCacheScope(readPage(catalog.resources, cursor, call), request)
   const [source] = sources
   if (source === undefined || page['nextCursor'] !== undefined) return page
-  return fillPage(page, { position: { source, authorCursor: undefined }, sources, request })
+  return fillPage(page, { source, authorCursor: undefined }, sources, request)
 }
 
 function findPosition(cursor: string | undefined, sources: readonly ListSource[]): SourcePosition | undefined {
@@ -113,32 +113,33 @@ function withCallerCacheScope(page: JsonObject, request: ServedRequest): JsonObj
 
 const emptyPage: JsonObject = { resources: [] }
 
-interface FillOptions {
-  readonly position: SourcePosition
-  readonly sources: readonly ListSource[]
-  readonly request: ServedRequest
-}
-
 /**
  * Adds pages of sources, starting from a position, until the page is full. A source's last page is not split, so the
  * result may exceed the page size.
  */
-async function fillPage(fixedPage: JsonObject, options: FillOptions): Promise<JsonObject> {
-  const { catalog } = options.request
-  const { resources, pages, next } = await readResourcePages(fixedPage, options)
-  const meta = mergeResultMeta(undefined, catalog)
+async function fillPage(
+  fixedPage: JsonObject,
+  position: SourcePosition,
+  sources: readonly ListSource[],
+  request: ServedRequest,
+): Promise<JsonObject> {
+  const { resources, pages, next } = await readResourcePages(fixedPage, position, sources, request)
   const result = {
     resultType: 'complete',
     resources,
     ...joinCacheHints(pages),
     ...(next !== undefined && { nextCursor: formatCursor(next) }),
-    ...(meta && { _meta: meta }),
+    _meta: request.catalog.resultMeta,
   }
-  return withCallerCacheScope(result, options.request)
+  return withCallerCacheScope(result, request)
 }
 
-async function readResourcePages(fixedPage: JsonObject, options: FillOptions) {
-  const { position, sources, request } = options
+async function readResourcePages(
+  fixedPage: JsonObject,
+  position: SourcePosition,
+  sources: readonly ListSource[],
+  request: ServedRequest,
+) {
   const resources: JsonValue[] = Array.isArray(fixedPage['resources']) ? [...fixedPage['resources']] : []
   // An empty page is left out, because its caching hints say nothing about the entries that follow.
   const pages = resources.length === 0 ? [] : [fixedPage]

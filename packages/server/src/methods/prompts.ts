@@ -60,12 +60,11 @@ function toPromptResult(
 ): GetPromptResult {
   const { messages, description, _meta } = toPromptContent(promptReturn)
   const resultDescription = description ?? prompt.definition.description
-  const meta = mergeResultMeta(_meta, catalog)
   return {
     resultType: 'complete',
     ...(resultDescription !== undefined && { description: resultDescription }),
     messages,
-    ...(meta && { _meta: meta }),
+    _meta: mergeResultMeta(_meta, catalog),
   }
 }
 

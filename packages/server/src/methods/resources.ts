@@ -44,13 +44,13 @@ export function readResource({ uri }: ReadResourceRequestParams, request: Served
   const resource = findVisibleEntry(catalog.resources, uri, call)
   if (resource !== undefined) {
     if (resource.requires !== undefined) requireCapabilities(resource.requires, request)
-    return runReadHandler((ctx) => resource.definition.read(ctx), { uri, resource, request })
+    return runReadHandler((ctx) => resource.definition.read(ctx), uri, resource, request)
   }
   for (const template of catalog.templates.byKey.values()) {
     const variables = isVisible(template, call) ? matchUriTemplate(template.template, uri) : undefined
     if (variables !== undefined) {
       if (template.requires !== undefined) requireCapabilities(template.requires, request)
-      return runReadHandler((ctx) => template.definition.read(variables, ctx), { uri, resource: template, request })
+      return runReadHandler((ctx) => template.definition.read(variables, ctx), uri, template, request)
     }
   }
   return readExtensionResource(uri, request)
@@ -67,34 +67,34 @@ async function readExtensionResource(
   throw resourceNotFoundError(uri)
 }
 
-interface ReadTarget {
-  readonly uri: string
-  readonly resource: CompiledResource | CompiledTemplate
-  readonly request: ServedRequest
-}
-
 function runReadHandler(
   run: (ctx: Context) => Awaitable<ResourceReturn | InputRequiredReturn>,
-  target: ReadTarget,
+  uri: string,
+  resource: CompiledResource | CompiledTemplate,
+  request: ServedRequest,
 ): Awaitable<JsonObject> {
-  const toResult = (resourceReturn: ResourceReturn) => toResourceResult(resourceReturn, target)
-  return replayCall({ name: target.uri, run, toResult }, target.request)
+  const toResult = (resourceReturn: ResourceReturn) => toResourceResult(resourceReturn, uri, resource, request)
+  return replayCall({ name: uri, run, toResult }, request)
 }
 
-function toResourceResult(resourceReturn: ResourceReturn, { uri, resource, request }: ReadTarget): ReadResourceResult {
+function toResourceResult(
+  resourceReturn: ResourceReturn,
+  uri: string,
+  resource: CompiledResource | CompiledTemplate,
+  { catalog }: ServedRequest,
+): ReadResourceResult {
   const { contents, ttlMs, cacheScope, _meta } = toResourceContent(resourceReturn)
   // A client could understand an empty array as a resource that does not exist (server/resources, error handling).
   if (contents.length === 0) {
     throw new Error(`Reading ${uri} returned no contents; return empty text, or throw resourceNotFoundError(uri)`)
   }
-  const meta = mergeResultMeta(_meta, request.catalog)
   return {
     resultType: 'complete',
     contents: contents.map((part) => encodePart(part, uri, resource.definition.mimeType)),
     ttlMs: ttlMs ?? resource.cacheHints.ttlMs,
     // From a shared cache, a public result would reach callers from which `visibleTo` hides the resource.
     cacheScope: resource.visibleTo === undefined ? (cacheScope ?? resource.cacheHints.scope) : 'private',
-    ...(meta && { _meta: meta }),
+    _meta: mergeResultMeta(_meta, catalog),
   }
 }
 

@@ -28,7 +28,7 @@ export function toToolResult(
     return createToolResult(toolContent, undefined, request)
   return mapAwaitable(checkOutput(structuredValue), (checkedOutput) => {
     if (checkedOutput.issues === undefined)
-      return createStructuredResult(toolContent, checkedOutput.value, { tool, request })
+      return createStructuredResult(toolContent, checkedOutput.value, tool, request)
     const advice = isToolContent(structuredValue) ? '\nTo set the content too, return toolResult({ content, … })' : ''
     return rejectUnusableReturn(
       `a value that does not match its output schema:\n${formatIssues(checkedOutput)}${advice}`,
@@ -47,7 +47,7 @@ function toPlainResult(toolReturn: unknown, tool: CompiledTool, request: ServedR
   const blockProblem = findBlockProblem(toolReturn.content)
   if (blockProblem !== undefined) return rejectUnusableReturn(blockProblem, tool, request)
   if (toolReturn.structuredContent === undefined) return createToolResult(toolReturn, undefined, request)
-  return createStructuredResult(toolReturn, toolReturn.structuredContent, { tool, request })
+  return createStructuredResult(toolReturn, toolReturn.structuredContent, tool, request)
 }
 
 const blockTypes: ReadonlySet<unknown> = new Set(['text', 'image', 'audio', 'resource_link', 'resource'])
@@ -85,7 +85,8 @@ function isToolContent(value: unknown): value is Partial<ToolContent> {
 function createStructuredResult(
   toolContent: Partial<ToolContent>,
   value: unknown,
-  { tool, request }: { tool: CompiledTool; request: ServedRequest },
+  tool: CompiledTool,
+  request: ServedRequest,
 ): CallToolResult {
   let text: string | undefined
   try {
@@ -111,13 +112,12 @@ function createToolResult(
   structuredContent: JsonValue | undefined,
   { catalog }: ServedRequest,
 ): CallToolResult {
-  const meta = mergeResultMeta(_meta, catalog)
   return {
     resultType: 'complete',
     content,
     ...(structuredContent !== undefined && { structuredContent }),
     ...(isError === true && { isError }),
-    ...(meta && { _meta: meta }),
+    _meta: mergeResultMeta(_meta, catalog),
   }
 }
 

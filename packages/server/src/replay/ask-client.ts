@@ -122,14 +122,15 @@ const newQuestion: QuestionRecord = {
   changeCount: 0,
 }
 
-type RepeatReason = { readonly changeCount: number } | InvalidAnswer | { readonly pendingReason: string }
-
-interface InvalidAnswer {
-  readonly invalidAnswerCount: number
-  readonly reason: string
-  readonly invalidAnswer: string
-  readonly isLast: boolean
-}
+type RepeatReason =
+  | { readonly changeCount: number }
+  | {
+      readonly invalidAnswerCount: number
+      readonly reason: string
+      readonly invalidAnswer: string
+      readonly isLast: boolean
+    }
+  | { readonly pendingReason: string }
 
 /**
  * Returns the value, or why to ask again. It is a promise only if the platform's digest or `parseResponse` is

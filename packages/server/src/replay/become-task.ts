@@ -1,7 +1,6 @@
 import { quoteText } from '@x/core'
 import { backgroundKey, olderRequestKey } from '@x/exchange'
 import { errorCodes, type JsonObject, McpError } from '@x/schema'
-import { mergeResultMeta } from '../compile/catalog.ts'
 import type { TaskChoice } from '../definitions/context.ts'
 import { allowUnawaited } from '../request/awaitable.ts'
 import { toInternalError } from './handler-error.ts'
@@ -18,8 +17,7 @@ export async function passToRunner(run: Run): Promise<JsonObject> {
   const result = await backgroundRunner.begin(journal.serializeForTask(), id, call.context).catch((error: unknown) => {
     throw toInternalError(error, run)
   })
-  const meta = mergeResultMeta(undefined, catalog)
-  return meta === undefined ? result : { ...result, _meta: meta }
+  return { ...result, _meta: catalog.resultMeta }
 }
 
 /**

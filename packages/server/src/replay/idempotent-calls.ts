@@ -45,12 +45,6 @@ async function deriveCallId(key: JsonValue, request: ServedRequest): Promise<str
   return uuidOf(await fingerprintOf(text))
 }
 
-interface StoredResult {
-  readonly store: StateStore
-  readonly key: string
-  readonly run: Run
-}
-
 /** Milliseconds for which a result is stored: longer than clients retry. */
 // limit: age of a stored result | ms | a result that is kept for a repeated call | deleted
 const storedResultTtlMs = 600_000
@@ -68,21 +62,18 @@ export async function answerOnce(
   const { request, existingJournal } = run
   const id = existingJournal === undefined ? request.callId : await existingJournal.effectsId()
   const key = `mcp-result:${id}`
-  const stored = { store, key, run }
-  const storedResult = await readStoredResult(stored)
+  const storedResult = await readStoredResult(run, store, key)
   if (storedResult !== undefined) return storedResult
   const result = await runCall()
   if (!isWholeAnswer(result, request)) return result
   const text = JSON.stringify(result)
   if (text.length > request.settings.maxStoredResultCharacters) return result
-  const wasAdded = await tryStoreOperation(stored, () =>
-    callerStoreOf(store, request).add(key, text, storedResultTtlMs),
-  )
-  return wasAdded === false ? ((await readStoredResult(stored)) ?? result) : result
+  const wasAdded = await tryStoreOperation(run, () => callerStoreOf(store, request).add(key, text, storedResultTtlMs))
+  return wasAdded === false ? ((await readStoredResult(run, store, key)) ?? result) : result
 }
 
-async function readStoredResult(stored: StoredResult): Promise<JsonObject | undefined> {
-  return parseJsonObject((await tryStoreOperation(stored, () => stored.store.get(stored.key))) ?? '')
+async function readStoredResult(run: Run, store: StateStore, key: string): Promise<JsonObject | undefined> {
+  return parseJsonObject((await tryStoreOperation(run, () => store.get(key))) ?? '')
 }
 
 /**
@@ -99,7 +90,7 @@ function callerStoreOf(store: StateStore, { callerKey }: ServedRequest): StateSt
   return storeOfOwner(store, callerKey)
 }
 
-async function tryStoreOperation<T>({ run }: StoredResult, operation: () => Promise<T>): Promise<T | undefined> {
+async function tryStoreOperation<T>(run: Run, operation: () => Promise<T>): Promise<T | undefined> {
   try {
     return await operation()
   } catch (error) {

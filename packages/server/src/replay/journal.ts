@@ -27,8 +27,8 @@ export interface Journal {
    * versions of it.
    */
   readonly questions: Map<string, QuestionRecord>
-  /** Results of steps, by key. */
-  readonly steps: Map<string, StepRecord>
+  /** Results of steps, by key. `value` is undefined if the step returned undefined. */
+  readonly steps: Map<string, { readonly value?: JsonValue | undefined }>
   /**
    * For each failed step, the effects id of its first attempt. Later attempts use the same id, because the first one
    * may have had an effect.
@@ -67,19 +67,11 @@ export interface QuestionRecord {
 }
 
 /** A question that a run asks the client. */
-export interface AskedQuestion {
+export interface AskedQuestion
+  extends Pick<QuestionRecord, 'wireKeyCount' | 'invalidAnswerCount' | 'invalidAnswer' | 'changeCount'> {
   readonly request: InputRequest
   /** The question's JSON, without the reason that is added to its message when it is asked again. */
   readonly text: string
-  readonly wireKeyCount: number
-  readonly invalidAnswerCount: number
-  readonly invalidAnswer?: string | undefined
-  readonly changeCount: number
-}
-
-/** A step's result. `value` is undefined if the step returned undefined. */
-export interface StepRecord {
-  readonly value?: JsonValue | undefined
 }
 
 /** A round that a handler asked with `inputRequired`: each request's method by key, and the author's state. */

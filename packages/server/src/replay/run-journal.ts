@@ -14,7 +14,6 @@ import {
   type Journal,
   type QuestionRecord,
   responseFor,
-  type StepRecord,
 } from './journal.ts'
 import { createJournalEntry, type JournalPart, serializeJournal, serializeSealedJournal } from './journal-format.ts'
 import type { ServedRequest } from './served-request.ts'
@@ -165,7 +164,7 @@ export class RunJournal {
     return formatWireKey(key, record.wireKeyCount)
   }
 
-  findStep(key: string): StepRecord | undefined {
+  findStep(key: string): ReturnType<Journal['steps']['get']> {
     return this.#journal.steps.get(key)
   }
 

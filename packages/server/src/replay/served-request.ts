@@ -19,20 +19,6 @@ import type { ServerSettings } from '../compile/settings.ts'
 import type { InstanceWork } from '../shedding/hand-off.ts'
 import { samplingCapabilitiesFor } from './input-capabilities.ts'
 
-/** The facts about a request that its events contain. */
-export interface RequestObservation {
-  /** When the request arrived, in milliseconds of monotonic time. */
-  readonly beganAt: number
-  /** When the request arrived, in milliseconds since 1970. */
-  readonly startedAt: number
-  /** Steps whose work the request has done. */
-  stepCount: number
-  /** Questions that the request has left to its client. */
-  questionCount: number
-  /** Keys of the questions whose answers came with the request and that the handler has not read yet. */
-  readonly newAnswers: Set<string>
-}
-
 /** Everything that the server knows of one request while it handles it; gone when the request is answered. */
 export interface ServedRequest {
   readonly id: RequestId
@@ -51,8 +37,21 @@ export interface ServedRequest {
   readonly journalStore: JournalStore | undefined
   /** How many stops had been announced for this instance when the request arrived. */
   readonly drainCount: number
-  /** Undefined without an observer of events. */
-  readonly observation: RequestObservation | undefined
+  /** The facts about the request that its events contain. Undefined without an observer of events. */
+  readonly observation:
+    | {
+        /** When the request arrived, in milliseconds of monotonic time. */
+        readonly beganAt: number
+        /** When the request arrived, in milliseconds since 1970. */
+        readonly startedAt: number
+        /** Steps whose work the request has done. */
+        stepCount: number
+        /** Questions that the request has left to its client. */
+        questionCount: number
+        /** Keys of the questions whose answers came with the request and that the handler has not read yet. */
+        readonly newAnswers: Set<string>
+      }
+    | undefined
   /** Undefined before the first step or checkpoint of the request. */
   work: InstanceWork | undefined
   /** Derived from the client's idempotency key. Undefined if the client sent none. */

@@ -9,17 +9,15 @@ import { settleRun } from './settle-run.ts'
  */
 const maxStrictRuns = 1000
 
-interface SettledRun<T> {
-  readonly run: Run
-  readonly outcome: RunOutcome<T>
-}
-
 /**
  * Finds handlers that are not repeatable: runs one again from its beginning at every await that could end a run in
  * production, with the journal of that moment, and warns of every difference between two runs. Returns the last run,
  * whose end counts. Slow by design, because it is for tests.
  */
-export async function runStrictly<T>(handler: Handler<T>, { request, existingJournal }: Run): Promise<SettledRun<T>> {
+export async function runStrictly<T>(
+  handler: Handler<T>,
+  { request, existingJournal }: Run,
+): Promise<{ readonly run: Run; readonly outcome: RunOutcome<T> }> {
   const paramsText = JSON.stringify(request.params)
   let run = new Run(request, handler.name, existingJournal?.copyForNextRun(), true)
   let previousRun: Run | undefined

@@ -1,5 +1,4 @@
 import type { ElicitRequest, ElicitRequestURLParams, InputRequest, JsonObject } from '@x/schema'
-import { mergeResultMeta } from '../compile/catalog.ts'
 import type { InputRequiredReturn } from '../definitions/context.ts'
 import type { HandOffReason } from '../shedding/shedding-options.ts'
 import { tryCopyJson } from '../request/json-copy.ts'
@@ -147,12 +146,11 @@ async function toInputRequired(
   const { journalStore, catalog } = run.request
   const isSealed = journal !== undefined && journalStore === undefined
   const requestState = isSealed ? await sealState(journal, run) : undefined
-  const meta = mergeResultMeta(undefined, catalog)
   const inputRequests = Object.fromEntries(requests)
   return {
     resultType: 'input_required',
     ...(requests.length > 0 && { inputRequests }),
     ...(requestState !== undefined && { requestState }),
-    ...(meta && { _meta: meta }),
+    _meta: catalog.resultMeta,
   }
 }

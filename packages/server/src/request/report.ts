@@ -2,14 +2,8 @@ import { errorRecord, type Log, type LogContext } from '@x/core'
 import { type Call, taskAttemptKey } from '@x/exchange'
 import { isJsonObject, type RpcRequest, traceContextOf } from '@x/schema'
 
-/** As much of a server's settings as it takes to report errors. */
-export interface ErrorReporter {
-  /** Never throws. */
-  readonly log: Log
-}
-
 /** Logs an error whose details the client does not receive. */
-export function reportServerError(error: unknown, context: LogContext, { log }: ErrorReporter): void {
+export function reportServerError(error: unknown, context: LogContext, { log }: { readonly log: Log }): void {
   log(errorRecord(error, context))
 }
 

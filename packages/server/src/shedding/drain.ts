@@ -2,21 +2,18 @@ import type { DrainOptions, Undrain } from '@x/exchange'
 
 const defaultGraceMs = 5000
 
-interface ActiveDrain {
-  /** True if running calls are handed off. False while balancers may still send calls to this instance. */
-  readonly isHandingOff: boolean
-  readonly beganAt: number
-  readonly graceMs: number
-}
-
 /** A server has begun to drain, or has stopped draining. */
 export type EmitDrain = (type: 'drain_started' | 'drain_ended') => void
 
 /** The stops that one server's program has announced. */
 export class Drains {
   readonly #now: () => number
-  // Bounded by the calls of `drain()`.
-  readonly #activeDrains = new Set<ActiveDrain>()
+  // `isHandingOff` is false while balancers may still send calls to this instance. Bounded by the calls of `drain()`.
+  readonly #activeDrains = new Set<{
+    readonly isHandingOff: boolean
+    readonly beganAt: number
+    readonly graceMs: number
+  }>()
 
   constructor(now: () => number) {
     this.#now = now
@@ -32,7 +29,7 @@ export class Drains {
    * handed off unless `keepCalls` is true. `emit` is called for the first stop, and when the last one is withdrawn.
    */
   beginDrain({ keepCalls = false, graceMs = defaultGraceMs }: DrainOptions, emit: EmitDrain): Undrain {
-    const drain: ActiveDrain = { isHandingOff: !keepCalls, beganAt: this.#now(), graceMs }
+    const drain = { isHandingOff: !keepCalls, beganAt: this.#now(), graceMs }
     const isFirst = !this.isDraining
     this.#activeDrains.add(drain)
     if (isFirst) emit('drain_started')

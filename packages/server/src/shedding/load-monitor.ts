@@ -6,7 +6,7 @@ import type { StateCodec } from '@x/state-codec'
 import { Drains, type EmitDrain } from './drain.ts'
 import { FleetView, type FleetViewSource, type HandOffReport, randomInstanceId } from './fleet-view.ts'
 import { computeRelativeLoad, isOverloaded, noOverload, overloadOf } from './overload.ts'
-import { type ResolvedHardLimits, type SheddingRules, sheddingRulesOf } from './shedding-rules.ts'
+import { type SheddingRules, sheddingRulesOf } from './shedding-rules.ts'
 import type { Load, McpServerLoad, SheddingOptions, HandOffReason } from './shedding-options.ts'
 import type { ServerWarning } from '../request/report.ts'
 import { waitForImmediate } from '../request/awaitable.ts'
@@ -26,12 +26,6 @@ interface MonitoredRequest {
   readonly callerKey: string
   readonly params: JsonObject
   readonly journalStore: JournalStore | undefined
-}
-
-interface HandedOffCall {
-  readonly callId: string
-  readonly shedCount: number
-  readonly handOffReport: HandOffReport | undefined
 }
 
 const measureIntervalMs = 100
@@ -180,7 +174,15 @@ export class LoadMonitor {
   }
 
   /** Records the load report in an arriving call's state, if there is one. */
-  recordReceivedHandOff({ callId, shedCount, handOffReport }: HandedOffCall): void {
+  recordReceivedHandOff({
+    callId,
+    shedCount,
+    handOffReport,
+  }: {
+    readonly callId: string
+    readonly shedCount: number
+    readonly handOffReport: HandOffReport | undefined
+  }): void {
     if (handOffReport !== undefined) this.#fleet.recordReport(handOffReport, `${callId}/${shedCount}`)
   }
 
@@ -321,7 +323,7 @@ export class LoadMonitor {
   }
 }
 
-type HardLimitName = keyof ResolvedHardLimits
+type HardLimitName = keyof SheddingRules['hardLimits']
 
 function newCallReserveOf(maxRunning: number): number {
   return Math.ceil(maxRunning * newCallShare)

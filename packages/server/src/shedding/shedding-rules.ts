@@ -1,31 +1,23 @@
 import { type OptionTable, resolveOptions } from '@x/core'
 import type { StateCodec } from '@x/state-codec'
-import type { HardLimit, SheddingOptions, SheddingSettings } from './shedding-options.ts'
+import type { HardLimit, Load, SheddingOptions, SheddingSettings } from './shedding-options.ts'
 
 /** The options of shedding, completed by defaults. */
 export interface SheddingRules {
   readonly calls: 'resumable' | 'all' | 'none'
   readonly policy: SheddingSettings['policy']
+  /** At this load an instance sheds calls. */
   readonly limits: LoadLimits
+  /** At this load its log says that the load is too high. */
   readonly reportLimits: LoadLimits
   readonly minWorkMs: number
   readonly handOffBudget: number
-  readonly hardLimits: ResolvedHardLimits
+  /** At this load an instance refuses new calls. */
+  readonly hardLimits: Readonly<Record<keyof HardLimit, number>>
   readonly retryAfterMs: number
 }
 
-/** At this load an instance sheds calls, or its log says that the load is too high. */
-export interface LoadLimits {
-  readonly running: number
-  readonly eventLoopDelayMs: number
-  readonly heapShare: number
-}
-
-/** At this load an instance refuses new calls. */
-export interface ResolvedHardLimits {
-  readonly running: number
-  readonly eventLoopDelayMs: number
-}
+export type LoadLimits = Readonly<Record<keyof Load, number>>
 
 const noLimit = Number.POSITIVE_INFINITY
 
@@ -102,7 +94,7 @@ export function sheddingRulesOf(
   }
 }
 
-function compileHardLimits({ load, hardLimit }: SheddingOptions): ResolvedHardLimits {
+function compileHardLimits({ load, hardLimit }: SheddingOptions): SheddingRules['hardLimits'] {
   const table = { shedding: { default: {}, group: sheddingOptionTable } }
   return resolveOptions({ shedding: { load, hardLimit } }, table, 'createServer').shedding.hardLimit
 }

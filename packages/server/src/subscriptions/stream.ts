@@ -1,14 +1,6 @@
 import { type Clock, type Ledger, maxTimerMs, onCancel, offCancel } from '@x/core'
 import { backPressureKey, type Call, type ServerEvents } from '@x/exchange'
-import {
-  errorCodes,
-  type JsonObject,
-  McpError,
-  metaKeys,
-  type RequestId,
-  type RpcNotification,
-  type SubscriptionFilter,
-} from '@x/schema'
+import { errorCodes, type JsonObject, McpError, metaKeys, type RequestId, type SubscriptionFilter } from '@x/schema'
 import type { EventSource } from '@x/exchange/internal'
 import type { SharedBusSubscription } from './bus-subscription.ts'
 import { addSubscriptionId, createChangeNotice, topicKeysOf } from './topics.ts'
@@ -33,11 +25,7 @@ export interface SubscriptionHub {
  * One `subscriptions/listen` request. Thousands may be open, so each is a single record: nothing else of the request
  * stays in memory, and no suspended function waits for its end.
  */
-export interface SubscriptionStream {
-  readonly id: RequestId
-  readonly call: Call
-  /** `_meta` of the server's results. */
-  readonly resultMeta: JsonObject
+export interface SubscriptionStream extends Pick<Subscription, 'id' | 'call' | 'resultMeta'> {
   /** Subtracts the stream and its topics from the counts of the ledger. */
   readonly release: () => void
   /** Keys of the topics that the stream follows. */
@@ -119,7 +107,8 @@ export function acknowledgeStream(hub: SubscriptionHub, stream: SubscriptionStre
   scheduleExpiry(hub, stream)
   try {
     // Acknowledging may cause a change at once, so the stream is registered first. Nothing is sent in between.
-    call.notify(createAcknowledgement({ id, filter }))
+    const params = { notifications: { ...filter } }
+    call.notify(addSubscriptionId({ method: 'notifications/subscriptions/acknowledged', params }, id))
   } catch (error) {
     endStream(hub, stream, { reason: 'error', error })
   }
@@ -190,11 +179,6 @@ function waitForReader(hub: SubscriptionHub, stream: SubscriptionStream, drainPr
 function slowReaderError(ms: number): McpError {
   const message = `The subscription was ended, because its reader did not catch up within ${ms} ms: listen again`
   return new McpError(errorCodes.internal, message)
-}
-
-function createAcknowledgement({ id, filter }: Pick<Subscription, 'id' | 'filter'>): RpcNotification {
-  const params = { notifications: { ...filter } }
-  return addSubscriptionId({ method: 'notifications/subscriptions/acknowledged', params }, id)
 }
 
 function addStreamToTopic({ streamsByTopic }: SubscriptionHub, key: string, stream: SubscriptionStream): void {

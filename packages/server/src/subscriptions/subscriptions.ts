@@ -1,8 +1,7 @@
-import { type Clock, type Ledger, memoryBus, isCancelled } from '@x/core'
+import { memoryBus, isCancelled } from '@x/core'
 import { unavailableError } from '@x/exchange'
 import { errorCodes, type JsonObject, McpError } from '@x/schema'
-import { createSharedBusSubscription } from './bus-subscription.ts'
-import type { EventSource } from '@x/exchange/internal'
+import { SharedBusSubscription } from './bus-subscription.ts'
 import type { SubscriptionOptions } from './options.ts'
 import {
   createStream,
@@ -32,20 +31,6 @@ export interface Subscriptions {
   close(): void
 }
 
-export interface SubscriptionDeps {
-  /** Receives the bus's errors. */
-  readonly onError: (error: unknown) => void
-  /** Emits the beginning and the end of each stream. */
-  readonly events: Pick<EventSource, 'emit'>
-  /** Counts streams and their topics. */
-  readonly ledger: Ledger
-  readonly clock: Clock
-  /** Milliseconds since 1970. */
-  readonly wallClock: () => number
-  /** Milliseconds after which a stream ends if its reader has not read the sent messages. */
-  readonly slowReaderTimeoutMs?: number | undefined
-}
-
 /**
  * Milliseconds after which a stream ends because its reader does not read. A laptop whose lid is closed for a shorter
  * time keeps its stream.
@@ -60,23 +45,32 @@ const disabledSubscriptions: Subscriptions = {
   close: () => {},
 }
 
-/** A server's subscriptions (basic/patterns/subscriptions). */
-export function createSubscriptions(options: SubscriptionOptions | false, deps: SubscriptionDeps): Subscriptions {
+/**
+ * A server's subscriptions (basic/patterns/subscriptions). `onError` receives the bus's errors, and `slowReaderTimeoutMs`
+ * are the milliseconds after which a stream ends if its reader has not read the sent messages.
+ */
+export function createSubscriptions(
+  options: SubscriptionOptions | false,
+  {
+    onError,
+    slowReaderTimeoutMs = defaultSlowReaderTimeoutMs,
+    ...shared
+  }: Pick<SubscriptionHub, 'clock' | 'wallClock' | 'ledger' | 'events'> & {
+    readonly onError: (error: unknown) => void
+    readonly slowReaderTimeoutMs?: number | undefined
+  },
+): Subscriptions {
   if (options === false) return disabledSubscriptions
   const { bus = memoryBus() } = options
-  const { clock, wallClock, slowReaderTimeoutMs = defaultSlowReaderTimeoutMs, onError, events, ledger } = deps
   const listener = {
     onChange: ({ topic }: { topic: string }) => deliverChange(hub, topic),
     onGap: () => notifyAllStreams(hub),
   }
   const hub: SubscriptionHub = {
+    ...shared,
     streamsByTopic: new Map(),
-    clock,
-    wallClock,
     slowReaderTimeoutMs,
-    ledger,
-    events,
-    busSubscription: createSharedBusSubscription(bus, listener, onError),
+    busSubscription: new SharedBusSubscription(bus, listener, onError),
   }
   return {
     isEnabled: true,

@@ -1,11 +1,5 @@
 import type { ListKind } from '@x/exchange'
-import { type JsonObject, metaKeys, type RequestId, type RpcNotification, type SubscriptionFilter } from '@x/schema'
-
-/** The notification of a changed topic, still without the stream's id. */
-export interface ChangeNotice {
-  readonly method: string
-  readonly params?: JsonObject | undefined
-}
+import { metaKeys, type RequestId, type RpcNotification, type SubscriptionFilter } from '@x/schema'
 
 /** Lists of a server, each with the member of a filter that subscribes to its changes. */
 export const listChangeKinds = [
@@ -36,8 +30,8 @@ export function toTopicKey(topic: string): string {
   return topic.startsWith(resourceTopicPrefix) ? topic.slice(resourceTopicPrefix.length) : listChangedMethodOf(topic)
 }
 
-/** `key` is one of {@link topicKeysOf}. */
-export function createChangeNotice(key: string): ChangeNotice {
+/** The notification of a changed topic, still without the stream's id. `key` is one of {@link topicKeysOf}. */
+export function createChangeNotice(key: string): Omit<RpcNotification, 'jsonrpc'> {
   if (!key.includes(':')) return { method: key }
   return { method: 'notifications/resources/updated', params: { uri: key } }
 }
@@ -47,6 +41,9 @@ function listChangedMethodOf(kind: string): string {
 }
 
 /** Adds the id of the request that opened the stream (basic/patterns/subscriptions). */
-export function addSubscriptionId({ method, params }: ChangeNotice, id: RequestId): RpcNotification {
+export function addSubscriptionId(
+  { method, params }: Omit<RpcNotification, 'jsonrpc'>,
+  id: RequestId,
+): RpcNotification {
   return { jsonrpc: '2.0', method, params: { ...params, _meta: { [metaKeys.subscriptionId]: id } } }
 }

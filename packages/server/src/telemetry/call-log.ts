@@ -169,15 +169,13 @@ function hasInvalidArguments({ isError, content }: RpcResult['result']): boolean
   return isJsonObject(block) && String(block['text']).startsWith(invalidArgumentsText)
 }
 
-interface CallOutcome {
-  readonly code: string | undefined
-  readonly durationMs: number
-  readonly mistake: string | undefined
-}
-
 function createCallRecord(
   request: Pick<RpcRequest, 'id' | 'method' | 'params'> & { readonly call: Call; readonly name: string | undefined },
-  { code, durationMs, mistake }: CallOutcome,
+  {
+    code,
+    durationMs,
+    mistake,
+  }: { readonly code: string | undefined; readonly durationMs: number; readonly mistake: string | undefined },
   observation: Observation,
 ): CallRecord {
   const { round, steps, handOffs, slowestStep, error } = observation

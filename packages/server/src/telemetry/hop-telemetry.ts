@@ -5,7 +5,7 @@ import { type HopObserver, withTraceContext, outcomeAttributesOf } from '@x/exch
 import type { RpcRequest, RpcResponse } from '@x/schema'
 import { type Instruments, scopeName } from './instruments.ts'
 import { completedOutcome, outcomeOf, type Outcome, rejectedOutcome, type RequestRecord } from './request-record.ts'
-import { createTargets, type RequestTargets } from './request-target.ts'
+import { RequestTargets } from './request-target.ts'
 
 /**
  * Observes requests to upstreams. Each has a span of the kind CLIENT below that of its host's request, and the upstream
@@ -19,7 +19,7 @@ export function createHopTelemetry(
   // Two upstreams may have tools of the same name, and one of them may not have the other's. Bounded by the upstreams.
   const targetsByUpstream = new Map<string, RequestTargets>()
   const targetsOf = (upstream: string): RequestTargets => {
-    const targets = targetsByUpstream.get(upstream) ?? createTargets((request) => host.offers(request))
+    const targets = targetsByUpstream.get(upstream) ?? new RequestTargets((request) => host.offers(request))
     targetsByUpstream.set(upstream, targets)
     return targets
   }

@@ -33,37 +33,41 @@ export interface OutcomeAttributes {
   readonly added: Attributes
 }
 
-/** The targets that requests to one server can have. */
-export interface RequestTargets {
+/**
+ * The targets that requests to one server can have. Names come from `offers`, or from results, so callers cannot add to
+ * them.
+ */
+export class RequestTargets {
+  readonly #offers: (request: RpcRequest) => OfferedTarget | undefined
+  // Bounded by the names that the server has, by transport and version.
+  readonly #targets = new Map<string, RequestTarget>()
+  readonly #knownNames = createKnownNames()
+
+  constructor(offers: (request: RpcRequest) => OfferedTarget | undefined) {
+    this.#offers = offers
+  }
+
   /**
    * One object for the same method, name, transport and upstream. `call` is the call as the transport received it, and
    * undefined for a request to an upstream.
    */
-  find(request: RpcRequest, call: Call | undefined, upstream?: string): RequestTarget
-  /** Learns names from a result, for a server that passes requests on and does not know the tools behind it. */
-  learn(request: RpcRequest, result: JsonObject): void
-}
+  find(request: RpcRequest, call: Call | undefined, upstream?: string): RequestTarget {
+    const { method: servedMethod = conventions.otherMethod, name = findName(request, this.#knownNames) } =
+      this.#offers(request) ?? {}
+    const { revision, method = servedMethod } = call === undefined ? {} : olderRequestOf(request, call)
+    const transport = call?.context.get(transportKey)
+    const key = [method, transport, revision, upstream, name].join(' ')
+    let target = this.#targets.get(key)
+    if (target === undefined) {
+      target = createTarget({ method, name, transport, revision, upstream })
+      this.#targets.set(key, target)
+    }
+    return target
+  }
 
-/** Names come from `offers`, or from results, so callers cannot add to the targets that the server has. */
-export function createTargets(offers: (request: RpcRequest) => OfferedTarget | undefined): RequestTargets {
-  // Bounded by the names that the server has, by transport and version.
-  const targets = new Map<string, RequestTarget>()
-  const knownNames = createKnownNames()
-  return {
-    find: (request, call, upstream) => {
-      const { method: servedMethod = conventions.otherMethod, name = findName(request, knownNames) } =
-        offers(request) ?? {}
-      const { revision, method = servedMethod } = call === undefined ? {} : olderRequestOf(request, call)
-      const transport = call?.context.get(transportKey)
-      const key = [method, transport, revision, upstream, name].join(' ')
-      let target = targets.get(key)
-      if (target === undefined) {
-        target = createTarget({ method, name, transport, revision, upstream })
-        targets.set(key, target)
-      }
-      return target
-    },
-    learn: ({ method, params }, result) => knownNames.learn(method, namedTargetOf(method, params), result),
+  /** Learns names from a result, for a server that passes requests on and does not know the tools behind it. */
+  learn({ method, params }: RpcRequest, result: JsonObject): void {
+    this.#knownNames.learn(method, namedTargetOf(method, params), result)
   }
 }
 
@@ -91,15 +95,19 @@ function olderRequestOf(request: RpcRequest, { context }: Call): Partial<OlderRe
   return isServed ? { revision: protocolVersion } : {}
 }
 
-interface TargetParts {
+function createTarget({
+  method,
+  name,
+  transport,
+  revision,
+  upstream,
+}: {
   readonly method: string
   readonly name: string | undefined
-  readonly transport: 'http' | 'stdio' | undefined
+  readonly transport: keyof typeof transportAttributes | undefined
   readonly revision: string | undefined
   readonly upstream: string | undefined
-}
-
-function createTarget({ method, name, transport, revision, upstream }: TargetParts): RequestTarget {
+}): RequestTarget {
   const row = findMethodRow(method)
   const isTool = row?.targetParam === 'name' && row.capability === 'tools'
   const nameAttributes =

@@ -22,7 +22,7 @@ import {
   restoredPartsKey,
 } from '@x/exchange/internal'
 import { createHopTelemetry } from './hop-telemetry.ts'
-import { createInstruments, type Instruments, scopeName } from './instruments.ts'
+import { Instruments, scopeName } from './instruments.ts'
 import { createObserver } from './observe-events.ts'
 import {
   cancelledOutcome,
@@ -34,7 +34,7 @@ import {
   RequestRecord,
   requestRecordKey,
 } from './request-record.ts'
-import { createTargets, type RequestTargets } from './request-target.ts'
+import { RequestTargets } from './request-target.ts'
 import { parentOf, telemetryPart } from './trace-parent.ts'
 
 export interface TelemetryOptions {
@@ -70,18 +70,18 @@ function startTelemetry(host: ExtensionHost, isTrusted: (call: Call) => boolean)
   const tracer = trace.getTracer(scopeName)
   let instruments: Instruments | undefined
   // A program may register its meter provider after it has created the server, but before the first request.
-  const getInstruments = (): Instruments => (instruments ??= createInstruments())
+  const getInstruments = (): Instruments => (instruments ??= new Instruments())
   const state = {
     tracer,
     host,
     isTrusted,
     getInstruments,
-    targets: createTargets((request) => host.offers(request)),
+    targets: new RequestTargets((request) => host.offers(request)),
     observeHop: createHopTelemetry(host, getInstruments),
   }
   return {
     middleware: (next) => (request, call) =>
-      isWorkerLookup(call) ? next(request, call) : observeRequest(state, next, { request, call }),
+      isWorkerLookup(call) ? next(request, call) : observeRequest(state, next, request, call),
     observe: createObserver(state),
   }
 }
@@ -91,18 +91,9 @@ function isWorkerLookup({ context }: Call): boolean {
   return context.get(restoredPartsKey) !== undefined && context.get(journalKey) === undefined
 }
 
-interface ReceivedRequest {
-  readonly request: RpcRequest
-  readonly call: Call
-}
-
-function observeRequest(
-  state: TelemetryState,
-  next: Exchange,
-  { request, call }: ReceivedRequest,
-): Promise<RpcResponse> {
+function observeRequest(state: TelemetryState, next: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> {
   const startedAt = state.host.runtime.monotonicNow()
-  const record = startRequest(state, { request, call })
+  const record = startRequest(state, request, call)
   const recordedCall = withContext(recordSpanInParts(call, record), requestRecordKey, record)
   const observedCall = withContext(recordedCall, hopObserverKey, state.observeHop(record))
   // Running a handler in a context costs more than the span, and a span that does not record has nothing to contain.
@@ -114,13 +105,13 @@ function observeRequest(
   return response.then(
     (value) => {
       if (record.isRelayed && 'result' in value) state.targets.learn(request, value.result)
-      if (record.isRelayed) renameByUpstream(state, record, { request, call })
+      if (record.isRelayed) renameByUpstream(state, record, request, call)
       recordStateSize(state, record, value)
       end(outcomeOf(value))
       return value
     },
     (error: unknown) => {
-      if (record.isRelayed) renameByUpstream(state, record, { request, call })
+      if (record.isRelayed) renameByUpstream(state, record, request, call)
       if (isCancelled(call)) end(cancelledOutcome, 'cancelled')
       else end(rejectedOutcome)
       throw error
@@ -128,10 +119,7 @@ function observeRequest(
   )
 }
 
-function startRequest(
-  { tracer, targets, isTrusted }: TelemetryState,
-  { request, call }: ReceivedRequest,
-): RequestRecord {
+function startRequest({ tracer, targets, isTrusted }: TelemetryState, request: RpcRequest, call: Call): RequestRecord {
   const target = targets.find(request, call)
   const parent = parentOf(request, call, isTrusted)
   const options = { kind: SpanKind.SERVER, attributes: target.attributes, links: parent.links }
@@ -151,11 +139,7 @@ function startRequest(
   return new RequestRecord({ target, span, spanContext, isAttempt })
 }
 
-function renameByUpstream(
-  { targets }: TelemetryState,
-  record: RequestRecord,
-  { request, call }: ReceivedRequest,
-): void {
+function renameByUpstream({ targets }: TelemetryState, record: RequestRecord, request: RpcRequest, call: Call): void {
   const target = targets.find(request, call, record.upstream)
   if (target !== record.target) record.setTarget(target)
 }

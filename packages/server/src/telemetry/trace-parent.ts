@@ -15,17 +15,15 @@ import { restoredPartsKey } from '@x/exchange/internal'
 /** Telemetry records a request's span under this name. */
 export const telemetryPart = 'telemetry'
 
-/** The parent of a request's span is in `context`; `links` lead to other spans. */
-export interface SpanParent {
-  readonly context: Context
-  readonly links: Link[]
-}
-
 /**
  * For an attempt of a task, the span that created the task; else the caller's span, else the ambient one. If a request
- * has another parent, the ambient span is a link.
+ * has another parent, the ambient span is a link. The parent is in `context`.
  */
-export function parentOf(request: RpcRequest, call: Call, isTrusted: (call: Call) => boolean): SpanParent {
+export function parentOf(
+  request: RpcRequest,
+  call: Call,
+  isTrusted: (call: Call) => boolean,
+): { readonly context: Context; readonly links: Link[] } {
   const ambientContext = context.active()
   const taskParent = spanContextOf(call.context.get(restoredPartsKey)?.[telemetryPart])
   if (taskParent !== undefined) return childOf(taskParent, ambientContext)
@@ -37,7 +35,7 @@ export function parentOf(request: RpcRequest, call: Call, isTrusted: (call: Call
     : { context: ambientContext, links: [{ context: callerSpan }] }
 }
 
-function childOf(parent: SpanContext, ambientContext: Context): SpanParent {
+function childOf(parent: SpanContext, ambientContext: Context): ReturnType<typeof parentOf> {
   const ambientSpan = trace.getSpanContext(ambientContext)
   const hasAmbientSpan =
     ambientSpan !== undefined && isSpanContextValid(ambientSpan) && ambientSpan.spanId !== parent.spanId

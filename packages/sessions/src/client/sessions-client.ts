@@ -89,25 +89,16 @@ export function sessionsClient(options: SessionsClientOptions = {}): ClientExten
     // seed data-layer-sessions, capabilities: clients declare sessions under `experimental`.
     capabilities: { experimental: { sessions: {} } },
     start: (host) => ({
-      api: createSessionsClient({
-        host,
-        owner: { target: options.target ?? identifyingUrlOf(host), user: options.user },
-      }),
+      api: createSessionsClient(host, { target: options.target ?? identifyingUrlOf(host), user: options.user }),
     }),
   }
 }
 
 const clientSessionsOptionTable = { target: undefined, user: undefined } satisfies OptionTable<SessionsClientOptions>
 
-interface SessionDeps {
-  readonly host: ClientExtensionHost
-  readonly owner: SessionOwner
-}
-
-function createSessionsClient(deps: SessionDeps): SessionsClient {
-  const { host, owner } = deps
+function createSessionsClient(host: ClientExtensionHost, owner: SessionOwner): SessionsClient {
   const openFromMetadata = (metadata: SessionMetadata): ClientSession =>
-    openClientSession(new SessionRecord(metadata), deps)
+    openClientSession(new SessionRecord(metadata), host, owner)
   return {
     create: async (options = {}) => {
       // If the response is lost, the session that the server created is never used and ends by itself.
@@ -121,7 +112,7 @@ function createSessionsClient(deps: SessionDeps): SessionsClient {
   }
 }
 
-function openClientSession(record: SessionRecord, { host, owner }: SessionDeps): ClientSession {
+function openClientSession(record: SessionRecord, host: ClientExtensionHost, owner: SessionOwner): ClientSession {
   // Results may depend on the state of the session, so a new state makes cached ones stale.
   const middleware = createClientSessionMiddleware(record, () => client.cache.clear())
   const client = host.fork(middleware, { cache: createCacheOptions(host.options, record) })

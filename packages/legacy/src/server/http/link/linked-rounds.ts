@@ -16,13 +16,6 @@ interface AnswerOffer {
   readonly callerKey: string
 }
 
-interface RoundHere {
-  readonly round: WaitingRound
-  readonly callerKey: string
-  readonly sharedAnswers: Map<string, RpcResponse>
-  handOff(): void
-}
-
 /** Milliseconds in which an instance that waits for an answer must respond to a message about it. */
 const messageTimeoutMs = 1000
 /**
@@ -37,7 +30,15 @@ const shareTimeoutMs = 1000
 export class LinkedRounds implements RoundStore {
   readonly #context: LinkContext
   // Bounded by `waiting_calls` and `bytes` of the ledger.
-  readonly #roundsHere = new Map<string, RoundHere>()
+  readonly #roundsHere = new Map<
+    string,
+    {
+      readonly round: WaitingRound
+      readonly callerKey: string
+      readonly sharedAnswers: Map<string, RpcResponse>
+      handOff(): void
+    }
+  >()
   readonly #claimsHere = new WeakMap<
     object,
     { readonly roundId: string; readonly claimant: string; readonly owner: string }
