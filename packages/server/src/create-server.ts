@@ -8,7 +8,6 @@ import { randomKeyReason, type ServerSettings, compileServerSettings } from './c
 import { reportServerError } from './request/report.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
 import type { EmitDrain } from './shedding/drain.ts'
-import type { McpServerLoad } from './shedding/shedding-options.ts'
 import { resourceTopic } from './subscriptions/topics.ts'
 
 /**
@@ -54,10 +53,7 @@ export function createServer<
   })
   state.addExtensions(composition)
   settings.events.observe(composition.observers)
-  const server = createMcpServer(createServerMembers(definition, state, composition), info, () => ({
-    ...settings.loadMonitor.readServerLoad(),
-    unavailable: composition.readiness.unavailableNames(),
-  }))
+  const server = createMcpServer(definition, info, state, composition)
   // The cast is safe: the members come from the extensions in the list, and the types say the same.
   return Object.assign(server, composition.apis) as McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions>
 }
@@ -79,21 +75,33 @@ function beginExtensionWork({ loadMonitor }: ServerSettings): () => void {
   }
 }
 
-type ServerMembers = Omit<McpServer, 'load' | 'info' | 'attachHost' | typeof Symbol.asyncDispose>
-
-function createServerMembers(
+function createMcpServer(
   definition: ServerDefinition,
+  info: McpServer['info'],
   state: ServerState,
   composition: Composition,
-): ServerMembers {
+): McpServer {
   const { settings } = state
   const { subscriptions, loadMonitor } = settings
   const emitDrain: EmitDrain = (type) => settings.events.emit?.({ type, runningCount: loadMonitor.runningCount })
 
   let closePromise: Promise<void> | undefined
+  const close: McpServer['close'] = (options = {}) => {
+    // The handlers that still run are then lost.
+    if (closePromise === undefined && loadMonitor.drains.isDraining) emitDrain('drain_ended')
+    closePromise ??= composition
+      .close(options)
+      .finally(() => subscriptions.close())
+      .then(() => closeResources(definition, settings))
+    return closePromise
+  }
   const { exchange, adapters, localOnly, singleProcess, needsPrincipal, receive } = composition
   return {
     exchange,
+    info,
+    get load() {
+      return { ...loadMonitor.readServerLoad(), unavailable: composition.readiness.unavailableNames() }
+    },
     ledger: settings.ledger,
     log: settings.log,
     emit: settings.events.emit,
@@ -112,15 +120,9 @@ function createServerMembers(
         for (const undrain of undrainFunctions) undrain()
       }
     },
-    close: (options = {}) => {
-      // The handlers that still run are then lost.
-      if (closePromise === undefined && loadMonitor.drains.isDraining) emitDrain('drain_ended')
-      closePromise ??= composition
-        .close(options)
-        .finally(() => subscriptions.close())
-        .then(() => closeResources(definition, settings))
-      return closePromise
-    },
+    close,
+    attachHost: createAttachHost(close),
+    [Symbol.asyncDispose]: () => close(),
   }
 }
 
@@ -130,17 +132,5 @@ async function closeResources({ close }: ServerDefinition, settings: ServerSetti
     await close?.()
   } catch (error) {
     reportServerError(error, { method: 'close' }, settings)
-  }
-}
-
-function createMcpServer(members: ServerMembers, info: McpServer['info'], readLoad: () => McpServerLoad): McpServer {
-  return {
-    ...members,
-    info,
-    get load() {
-      return readLoad()
-    },
-    attachHost: createAttachHost(members.close),
-    [Symbol.asyncDispose]: () => members.close(),
   }
 }

@@ -1,4 +1,7 @@
-/** Served to older clients, newest first. */
+/**
+ * Served to older clients, newest first. The messages of 2024-11-05 are served over stdio and Streamable HTTP, but its
+ * transport HTTP+SSE is not supported.
+ */
 export const legacyRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
 
 /** A revision of the protocol before 2026-07-28. */
@@ -20,44 +23,16 @@ export interface RevisionFeatures {
   readonly hasAudio: boolean
 }
 
-const featuresByRevision: { readonly [R in LegacyRevision]: RevisionFeatures } = {
-  '2025-11-25': {
-    hasIcons: true,
-    hasRichForms: true,
-    hasPrimingEvents: true,
-    hasStructuredOutput: true,
-    hasBatches: false,
-    hasAudio: true,
-  },
-  '2025-06-18': {
-    hasIcons: false,
-    hasRichForms: false,
-    hasPrimingEvents: false,
-    hasStructuredOutput: true,
-    hasBatches: false,
-    hasAudio: true,
-  },
-  '2025-03-26': {
-    hasIcons: false,
-    hasRichForms: false,
-    hasPrimingEvents: false,
-    hasStructuredOutput: false,
-    hasBatches: true,
-    hasAudio: true,
-  },
-  // The messages of 2024-11-05 are served over stdio and Streamable HTTP, but its transport HTTP+SSE is not supported.
-  '2024-11-05': {
-    hasIcons: false,
-    hasRichForms: false,
-    hasPrimingEvents: false,
-    hasStructuredOutput: false,
-    hasBatches: false,
-    hasAudio: false,
-  },
-}
-
+/** Revisions are dates, so they compare as text. */
 export function revisionFeaturesOf(revision: LegacyRevision): RevisionFeatures {
-  return featuresByRevision[revision]
+  return {
+    hasIcons: revision >= '2025-11-25',
+    hasRichForms: revision >= '2025-11-25',
+    hasPrimingEvents: revision >= '2025-11-25',
+    hasStructuredOutput: revision >= '2025-06-18',
+    hasBatches: revision === '2025-03-26',
+    hasAudio: revision >= '2025-03-26',
+  }
 }
 
 /** Undefined if the revision is not served. */

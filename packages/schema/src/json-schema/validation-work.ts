@@ -19,10 +19,10 @@ const maxComparedPairs = 20_000_000
 export const workLimitError = new Error('validating it takes too much work')
 
 /**
- * Makes every application of a subschema count against the budget, which is what is left for the whole schema. The validator reads `$recursiveAnchor` of a schema
- * once per application, and this keyword means nothing in a supported dialect, so a getter for it counts the
- * applications. Limits of depth and of the number of subschemas do not bound the cost of a recursive `anyOf`
- * (basic/index, composition keywords).
+ * Makes every application of a subschema count against the budget, which is what is left for the whole schema. The
+ * validator reads `$recursiveAnchor` of a schema once per application, and this keyword means nothing in a supported
+ * dialect, so a getter for it counts the applications. Limits of depth and of the number of subschemas do not bound
+ * the cost of a recursive `anyOf` (basic/index, composition keywords).
  */
 export function chargeAllSteps(allSubschemas: readonly Subschema[], budget: { remainingSteps: number }): void {
   for (const { schema } of allSubschemas) chargeSteps(schema, 1 + Math.floor(countEntries(schema) / 16), budget)

@@ -87,10 +87,8 @@ function checkEntries(definition: ServerDefinition): void {
 
 function warnOfHostProblems(tools: readonly CompiledTool[], { toolSearch }: ServerDefinition, warn: Warn): void {
   const listedTools = tools.map(({ key, inputSchema }) => ({ name: key, inputSchema }))
-  const problems = findHostProblems(listedTools)
-  for (const { code, message, tool } of problems.filter(
-    (each) => each.code !== 'tool_count' || toolSearch === undefined,
-  ))
+  const problems = findHostProblems(listedTools).filter(({ code }) => code !== 'tool_count' || toolSearch === undefined)
+  for (const { code, message, tool } of problems)
     warn({ code, message, ...(tool !== undefined && { where: { method: 'tools/call', name: tool } }) })
 }
 
@@ -158,7 +156,10 @@ function buildServerCapabilities(
   completableEntries: readonly (CompiledPrompt | CompiledTemplate)[],
 ): ServerCapabilities {
   const { tools, prompts, resources, resourceTemplates, extensions = [] } = definition
-  const hasResources = resources !== undefined || resourceTemplates !== undefined || extensions.some(servesResources)
+  const hasResources =
+    resources !== undefined ||
+    resourceTemplates !== undefined ||
+    extensions.some((each) => each.servesResources === true)
   const hasCompleters = completableEntries.some(({ completers }) => [...completers.values()].some(Boolean))
   const capabilitiesByKind = definition.subscriptions === false ? noNotificationCapabilities : notificationCapabilities
   return {
@@ -169,10 +170,6 @@ function buildServerCapabilities(
     ...(hasCompleters && { completions: {} }),
     ...buildExtensionCapabilities(extensions, tools ?? []),
   }
-}
-
-function servesResources(extension: ServerExtension): boolean {
-  return extension.servesResources === true
 }
 
 function buildExtensionCapabilities(

@@ -13,42 +13,28 @@ export function compileEntry(
   definition: BaseDefinition,
   errorSubject: string,
 ): Omit<CompiledDefinition, 'key'> {
-  rejectForeignNames(definition, errorSubject)
-  rejectUnknownOptions(definition, errorSubject)
-  checkHandler(definition, errorSubject)
-  checkRequires(definition, errorSubject)
+  const reason = findDefinitionProblem(definition)
+  if (reason !== undefined) throw new DefinitionError('value', errorSubject, { reason })
   const { visibleTo, requires, meta } = definition
   for (const key of Object.keys(meta ?? {})) checkMetaKey(key, errorSubject)
   return { wireEntry: freezeJsonObject(wireEntry, errorSubject), visibleTo, requires }
 }
 
 /**
- * Throws for an option by its name in another library, which would otherwise be ignored. A program without types has no
- * other hint.
+ * Finds an option by its name in another library, which would otherwise be ignored, an unknown one, and a missing
+ * handler. A program without types has no other hint.
  */
-function rejectForeignNames(definition: BaseDefinition, errorSubject: string): void {
-  for (const [foreignName, name] of Object.entries(foreignMemberNames)) {
-    if (!Object.hasOwn(definition, foreignName)) continue
-    throw new DefinitionError('value', errorSubject, { reason: `${foreignName} is called ${name}` })
-  }
-}
-
-function rejectUnknownOptions(definition: BaseDefinition, errorSubject: string): void {
-  const reason = findOptionsProblem(definition, memberNames, 'it')
-  if (reason !== undefined) throw new DefinitionError('value', errorSubject, { reason })
-}
-
-function checkHandler(definition: BaseDefinition, errorSubject: string): void {
+function findDefinitionProblem(definition: BaseDefinition): string | undefined {
+  const foreign = Object.entries(foreignMemberNames).find(([foreignName]) => Object.hasOwn(definition, foreignName))
+  if (foreign !== undefined) return `${foreign[0]} is called ${foreign[1]}`
+  const problem = findOptionsProblem(definition, memberNames, 'it')
+  if (problem !== undefined) return problem
   const handlers: readonly unknown[] = [Reflect.get(definition, 'run'), Reflect.get(definition, 'read')]
-  if (handlers.some((handler) => typeof handler === 'function')) return
-  const reason = 'has no handler; write the function `run`, or `read` for a resource'
-  throw new DefinitionError('value', errorSubject, { reason })
-}
-
-function checkRequires({ requires }: BaseDefinition, errorSubject: string): void {
-  if (requires === undefined || isJsonObject(requires)) return
-  const reason = 'requires must be an object of client capabilities, such as { sampling: {} }'
-  throw new DefinitionError('value', errorSubject, { reason })
+  if (!handlers.some((handler) => typeof handler === 'function'))
+    return 'has no handler; write the function `run`, or `read` for a resource'
+  return definition.requires === undefined || isJsonObject(definition.requires)
+    ? undefined
+    : 'requires must be an object of client capabilities, such as { sampling: {} }'
 }
 
 /** Throws for a `_meta` key that is not of the form `com.example/name` or `name` (basic/index, `_meta`). */

@@ -172,8 +172,9 @@ function runtimeSettingsOf(
 }
 
 function stateCodecOf({ state }: ServerDefinition): StateCodec | undefined {
-  if (state === false) return undefined
-  return state ?? createRandomKeyCodec()
+  if (state !== undefined) return state === false ? undefined : state
+  const codec = lazyState(() => sealedState({ keys: [randomKey()] }))
+  return { ...codec, open: (token, context) => codec.open(token, context).catch(explainUnknownKey) }
 }
 
 /**
@@ -197,11 +198,6 @@ export const randomKeyReason =
   'createServer has no option state, so questions are sealed with a random key: they work while this one process lives, ' +
   'and an answer fails after a restart or at another instance. Give every instance the same keys, as in state: ' +
   "sealedState({ keys: process.env.STATE_KEYS.split(',') }), or state: false if no handler asks"
-
-function createRandomKeyCodec(): StateCodec {
-  const codec = lazyState(() => sealedState({ keys: [randomKey()] }))
-  return { ...codec, open: (token, context) => codec.open(token, context).catch(explainUnknownKey) }
-}
 
 function explainUnknownKey(error: unknown): never {
   if (!isStateError(error) || error.code !== 'unknown_key') throw error

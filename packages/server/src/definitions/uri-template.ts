@@ -100,10 +100,8 @@ function splitVariables({ literals, variables }: UriTemplate, variablePart: stri
   let nextVariableEnds = findLastVariableEnds(variablePart, variables[variables.length - 1])
   endIndexes.unshift(nextVariableEnds)
   for (let index = variables.length - 2; index >= 0; index--) {
-    nextVariableEnds = findEarlierVariableEnds(
-      { variablePart, separator: literals[index + 1] ?? '', nextVariableEnds },
-      variables[index],
-    )
+    const separator = literals[index + 1] ?? ''
+    nextVariableEnds = findEarlierVariableEnds(variablePart, separator, nextVariableEnds, variables[index])
     endIndexes.unshift(nextVariableEnds)
   }
   const variableTexts: string[] = []
@@ -127,11 +125,9 @@ function findLastVariableEnds(variablePart: string, variable: UriVariable | unde
 
 /** Where a variable before a separator ends, for each possible start, or 0 if it cannot start there. */
 function findEarlierVariableEnds(
-  {
-    variablePart,
-    separator,
-    nextVariableEnds,
-  }: { variablePart: string; separator: string; nextVariableEnds: Int32Array },
+  variablePart: string,
+  separator: string,
+  nextVariableEnds: Int32Array,
   variable: UriVariable | undefined,
 ): Int32Array {
   const endIndexes = new Int32Array(variablePart.length + 1)

@@ -186,15 +186,9 @@ interface StandardProps {
 }
 
 function standardPropsOf(schema: AnySchema): StandardProps | undefined {
-  const schemaObject: object = schema
-  if (
-    !('~standard' in schemaObject) ||
-    typeof schemaObject['~standard'] !== 'object' ||
-    schemaObject['~standard'] === null
-  )
-    return undefined
+  const props: unknown = Reflect.get(schema, '~standard')
   // Standard Schema reserves this key and defines its value. The members are checked before use.
-  return schemaObject['~standard'] as StandardProps
+  return typeof props === 'object' && props !== null ? (props as StandardProps) : undefined
 }
 
 function toJsonSchema(standardProps: StandardProps, schemaOptions: SchemaCompilationSettings): JsonObject {

@@ -63,8 +63,10 @@ function membersKey(members: object, walk: SchemaWalk): string {
   for (const [name, member] of Object.entries(members)) {
     if (member === undefined) continue
     // A check can itself be a schema. In this list it counts as a check.
-    const isCheckList = name === 'checks' && Array.isArray(member)
-    key += `${textKey(name)}${isCheckList ? keyOfChecks(member, walk) : valueKeyOf(member, walk)}`
+    key +=
+      name === 'checks' && Array.isArray(member)
+        ? `${textKey(name)}[${member.map((check: ZodCheck) => keyOfCheck(check, walk)).join('')}]`
+        : textKey(name) + valueKeyOf(member, walk)
   }
   return `${key}}`
 }
@@ -98,18 +100,10 @@ function hasPlainPrototype(part: object): boolean {
   return prototype === Object.prototype || prototype === null
 }
 
-function keyOfChecks(checks: readonly ZodCheck[], walk: SchemaWalk): string {
-  return `[${checks.map((check) => keyOfCheck(check, walk)).join('')}]`
-}
-
 function keyOfCheck({ _zod: { def, onattach } }: ZodCheck, walk: SchemaWalk): string {
-  const isRefinement = def.check === 'custom' && !hasItems(onattach)
+  const isRefinement = def.check === 'custom' && !(Array.isArray(onattach) && onattach.length > 0)
   if (!isRefinement && !comparableChecks.has(def.check)) throw incomparableMarker
   return membersKey(def, walk)
-}
-
-function hasItems(list: unknown): boolean {
-  return Array.isArray(list) && list.length > 0
 }
 
 /**

@@ -1,12 +1,21 @@
-import { type JsonObject, type Method, type MethodRow, type MethodTypes, methods, type RequestParams } from '@x/schema'
+import {
+  type JsonObject,
+  type Method,
+  type MethodRow,
+  type MethodTypes,
+  methods,
+  type PaginatedRequestParams,
+  type RequestParams,
+} from '@x/schema'
+import { readPage } from '../compile/catalog.ts'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { ServedRequest } from '../replay/served-request.ts'
 import { completeArgument } from './completion.ts'
-import { getPrompt, listPrompts } from './prompts.ts'
+import { getPrompt } from './prompts.ts'
 import { listen } from './listen.ts'
 import { listResources } from './listed-resources.ts'
-import { listResourceTemplates, readResource } from './resources.ts'
-import { callTool, listTools } from './tools.ts'
+import { readResource } from './resources.ts'
+import { callTool } from './tools.ts'
 
 /** One of the protocol's methods, with the function that handles it. */
 export interface ServedMethod {
@@ -19,12 +28,12 @@ export interface ServedMethod {
 
 const servedMethods = new Map<string, ServedMethod>([
   methodEntry('server/discover', discover),
-  methodEntry('tools/list', listTools),
+  methodEntry('tools/list', pageOf('tools')),
   methodEntry('tools/call', callTool),
-  methodEntry('prompts/list', listPrompts),
+  methodEntry('prompts/list', pageOf('prompts')),
   methodEntry('prompts/get', getPrompt),
   methodEntry('resources/list', listResources),
-  methodEntry('resources/templates/list', listResourceTemplates),
+  methodEntry('resources/templates/list', pageOf('templates')),
   methodEntry('resources/read', readResource),
   methodEntry('completion/complete', completeArgument),
   methodEntry('subscriptions/listen', listen),
@@ -42,6 +51,15 @@ function methodEntry<M extends Method>(
   const row: MethodRow<MethodTypes[M]['params']> = methods[name]
   const { capability, isStreaming } = row
   return [name, { name, capability, isStreaming, handle: (params, request) => handler(row.params(params), request) }]
+}
+
+/**
+ * Makes the handler that lists the definitions of a kind, for the caller (server/tools, server/prompts,
+ * server/resources).
+ */
+function pageOf(kind: 'tools' | 'prompts' | 'templates') {
+  return ({ cursor }: PaginatedRequestParams, { catalog, call }: ServedRequest): JsonObject =>
+    readPage(catalog[kind], cursor, call)
 }
 
 function discover(_params: RequestParams, { catalog }: ServedRequest): JsonObject {

@@ -5,11 +5,10 @@ import {
   type GetPromptResult,
   type JsonObject,
   McpError,
-  type PaginatedRequestParams,
   type PromptMessage,
 } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { type CompiledPrompt, mergeResultMeta, findVisibleEntry, readPage } from '../compile/catalog.ts'
+import { type CompiledPrompt, mergeResultMeta, findVisibleEntry } from '../compile/catalog.ts'
 import type { Context } from '../definitions/context.ts'
 import { replayCall } from '../replay/replay.ts'
 import { formatIssues } from '../json-schema/rejected-value.ts'
@@ -19,11 +18,6 @@ import { requireCapabilities, type ServedRequest } from '../replay/served-reques
 type GivenPromptArguments = NonNullable<GetPromptRequestParams['arguments']>
 
 const noArguments: GivenPromptArguments = Object.freeze({})
-
-/** A page of the prompts that the caller may use (server/prompts, listing prompts). */
-export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call }: ServedRequest): JsonObject {
-  return readPage(catalog.prompts, cursor, call)
-}
 
 /** Fills in a prompt (server/prompts, getting a prompt). An unknown name and invalid arguments are protocol errors. */
 export function getPrompt(params: GetPromptRequestParams, request: ServedRequest): Awaitable<JsonObject> {

@@ -2,7 +2,6 @@ import { encodeBase64, isReadonlyArray } from '@x/core'
 import type {
   BlobResourceContents,
   JsonObject,
-  PaginatedRequestParams,
   ReadResourceRequestParams,
   ReadResourceResult,
   TextResourceContents,
@@ -11,7 +10,6 @@ import type { Awaitable } from '../request/awaitable.ts'
 import {
   findVisibleEntry,
   isVisible,
-  readPage,
   type CompiledResource,
   type CompiledTemplate,
   mergeResultMeta,
@@ -26,14 +24,6 @@ import {
 } from '../definitions/resource.ts'
 import { requireCapabilities, type ServedRequest } from '../replay/served-request.ts'
 import { matchUriTemplate } from '../definitions/uri-template.ts'
-
-/** A page of the templates that the caller may use (server/resources, resource templates). */
-export function listResourceTemplates(
-  { cursor }: PaginatedRequestParams,
-  { catalog, call }: ServedRequest,
-): JsonObject {
-  return readPage(catalog.templates, cursor, call)
-}
 
 /**
  * Reads the resource with exactly this URI, else through the first template that matches it, else from the first

@@ -1,15 +1,8 @@
 import { quoteText, isPromiseLike } from '@x/core'
 import { headerParamsKey } from '@x/exchange'
-import {
-  type CallToolRequestParams,
-  checkHeaderParams,
-  errorCodes,
-  type JsonObject,
-  McpError,
-  type PaginatedRequestParams,
-} from '@x/schema'
+import { type CallToolRequestParams, checkHeaderParams, errorCodes, type JsonObject, McpError } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { type CompiledTool, findVisibleEntry, readPage } from '../compile/catalog.ts'
+import { type CompiledTool, findVisibleEntry } from '../compile/catalog.ts'
 import type { Context, TaskChoice } from '../definitions/context.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import { replayCall } from '../replay/replay.ts'
@@ -18,15 +11,6 @@ import { createInvalidArgumentsResult, handleToolError, toToolResult } from './t
 
 const noArguments: JsonObject = Object.freeze({})
 
-/** A page of the tools that the caller may use (server/tools, listing tools). */
-export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }: ServedRequest): JsonObject {
-  return readPage(catalog.tools, cursor, call)
-}
-
-function unknownToolError(name: string): McpError {
-  return new McpError(errorCodes.invalidParams, `Unknown tool: ${quoteText(name)}`, { data: { begun: false } })
-}
-
 /**
  * Calls a tool (server/tools, calling tools). One that is unknown or hidden from the caller is a protocol error.
  * Arguments that the schema rejects and errors that the tool throws become results, so that the model can read them.
@@ -34,7 +18,10 @@ function unknownToolError(name: string): McpError {
 export function callTool(params: CallToolRequestParams, request: ServedRequest): Awaitable<JsonObject> {
   const { catalog, call } = request
   const tool = findVisibleEntry(catalog.tools, params.name, call)
-  if (tool === undefined) throw unknownToolError(params.name)
+  if (tool === undefined) {
+    const message = `Unknown tool: ${quoteText(params.name)}`
+    throw new McpError(errorCodes.invalidParams, message, { data: { begun: false } })
+  }
   if (tool.requires !== undefined) requireCapabilities(tool.requires, request)
   const toolArguments = params.arguments ?? noArguments
   const headerParams = call.context.get(headerParamsKey)

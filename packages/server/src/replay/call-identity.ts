@@ -1,5 +1,5 @@
-import { sha256Hex, sha256HexSync } from '@x/core'
-import { type InputResponse, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import { sha256Hex, sha256HexSync, sortMembers } from '@x/core'
+import type { InputResponse, JsonObject, JsonValue } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import type { Journal } from './journal.ts'
 import { shortenDigits } from './short-id.ts'
@@ -41,9 +41,7 @@ function compareKeys([a]: readonly [string, unknown], [b]: readonly [string, unk
 
 /** Sorts members by name, so that equal values have equal texts. */
 export function stringifySorted(value: JsonValue): string {
-  return JSON.stringify(value, (_, member: unknown) =>
-    isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(compareKeys)) : member,
-  )
+  return JSON.stringify(sortMembers(value))
 }
 
 /** Makes a UUID of version 8 from a digest; its other bits may have any value (RFC 9562, section 5.8). */

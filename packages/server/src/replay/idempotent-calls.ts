@@ -68,7 +68,10 @@ export async function answerOnce(
   if (!isWholeAnswer(result, request)) return result
   const text = JSON.stringify(result)
   if (text.length > request.settings.maxStoredResultCharacters) return result
-  const wasAdded = await tryStoreOperation(run, () => callerStoreOf(store, request).add(key, text, storedResultTtlMs))
+  // Each caller has its own part of the store, so that one caller's results do not displace those of another.
+  const wasAdded = await tryStoreOperation(run, () =>
+    storeOfOwner(store, request.callerKey).add(key, text, storedResultTtlMs),
+  )
   return wasAdded === false ? ((await readStoredResult(run, store, key)) ?? result) : result
 }
 
@@ -83,11 +86,6 @@ async function readStoredResult(run: Run, store: StateStore, key: string): Promi
 function isWholeAnswer({ resultType }: JsonObject, { call }: ServedRequest): boolean {
   const isComplete = resultType === undefined || resultType === 'complete'
   return isComplete && call.context.get(extendsResultKey)?.() !== true
-}
-
-/** Gives each caller its own part of the store, so that one caller's results do not displace those of another. */
-function callerStoreOf(store: StateStore, { callerKey }: ServedRequest): StateStore {
-  return storeOfOwner(store, callerKey)
 }
 
 async function tryStoreOperation<T>(run: Run, operation: () => Promise<T>): Promise<T | undefined> {

@@ -149,7 +149,9 @@ export async function sealState(journal: RunJournal, run: Run): Promise<string> 
     run.report(error)
     if (isStateError(error) && error.code === 'too_old') throw invalidStateError()
     const storeError = unavailableErrorOf(error, { begun: true }) ?? storeQuotaErrorOf(error)
-    throw storeError ?? unsealableValueError(error, journal, request) ?? sealFailureError()
+    throw (
+      storeError ?? unsealableValueError(error, journal, request) ?? new McpError(errorCodes.internal, 'Internal error')
+    )
   }
 }
 
@@ -172,10 +174,6 @@ function toOpenStateError(error: unknown): McpError {
 function storeQuotaErrorOf(error: unknown): McpError | undefined {
   if (!isStateError(error) || error.quota === undefined) return undefined
   return quotaError({ ...error.quota, retryAfterMs: error.retryAfterMs })
-}
-
-function sealFailureError(): McpError {
-  return new McpError(errorCodes.internal, 'Internal error')
 }
 
 /**

@@ -68,13 +68,9 @@ async function sendQuestions(run: Run, questions: readonly SentQuestion[], hasJo
 function emitQuestions({ request, name }: Run, questions: readonly SentQuestion[]): void {
   const { observation, settings, call, method } = request
   if (observation === undefined) return
-  for (const {
-    key,
-    request: { method: kind },
-    repeatCount,
-  } of questions) {
+  for (const { key, request: asked, repeatCount } of questions) {
     observation.questionCount++
-    settings.events.emit?.({ type: 'question', call, method, name, key, kind, repeatCount })
+    settings.events.emit?.({ type: 'question', call, method, name, key, kind: asked.method, repeatCount })
   }
 }
 

@@ -64,7 +64,9 @@ export function createSubscriptions(
   const { bus = memoryBus() } = options
   const listener = {
     onChange: ({ topic }: { topic: string }) => deliverChange(hub, topic),
-    onGap: () => notifyAllStreams(hub),
+    onGap: () => {
+      for (const [key, listeners] of hub.streamsByTopic) notifyStreams(hub, key, listeners)
+    },
   }
   const hub: SubscriptionHub = {
     ...shared,
@@ -108,10 +110,6 @@ function deliverChange(hub: SubscriptionHub, topic: string): void {
   const key = toTopicKey(topic)
   const listeners = hub.streamsByTopic.get(key)
   if (listeners !== undefined) notifyStreams(hub, key, listeners)
-}
-
-function notifyAllStreams(hub: SubscriptionHub): void {
-  for (const [key, listeners] of hub.streamsByTopic) notifyStreams(hub, key, listeners)
 }
 
 function notifyStreams(hub: SubscriptionHub, key: string, listeners: StreamListeners): void {

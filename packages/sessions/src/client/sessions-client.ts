@@ -1,4 +1,4 @@
-import type { CallOptions, Client, ClientExtension, ClientExtensionHost, CoreClientOptions } from '@x/client'
+import type { CallOptions, Client, ClientExtension, ClientExtensionHost } from '@x/client'
 import { type OptionTable, resolveOptions } from '@x/core'
 import { identifyingUrlOf } from '@x/exchange/internal'
 import { isJsonObject, type JsonObject } from '@x/schema'
@@ -115,7 +115,8 @@ function createSessionsClient(host: ClientExtensionHost, owner: SessionOwner): S
 function openClientSession(record: SessionRecord, host: ClientExtensionHost, owner: SessionOwner): ClientSession {
   // Results may depend on the state of the session, so a new state makes cached ones stale.
   const middleware = createClientSessionMiddleware(record, () => client.cache.clear())
-  const client = host.fork(middleware, { cache: createCacheOptions(host.options, record) })
+  const { cache } = host.options
+  const client = host.fork(middleware, { cache: cache && cache.partition(record.id) })
   const { close } = client
 
   const removeSession = async (options: CallOptions = {}): Promise<void> => {
@@ -145,10 +146,6 @@ function openClientSession(record: SessionRecord, host: ClientExtensionHost, own
         .catch(() => {})
         .then(close),
   })
-}
-
-function createCacheOptions({ cache }: CoreClientOptions, { id }: SessionRecord): CoreClientOptions['cache'] {
-  return cache && cache.partition(id)
 }
 
 /** seed data-layer-sessions, creating sessions: the request that creates a session must not contain one. */

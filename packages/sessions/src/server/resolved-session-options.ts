@@ -16,16 +16,14 @@ export interface SessionDefinition extends SessionHooks {
 }
 
 /** A definition, with what one server adds. */
-export interface ResolvedSessionOptions extends SessionHooks, Pick<SessionHost, 'log'> {
+export interface ResolvedSessionOptions extends SessionDefinition, Pick<SessionHost, 'log'> {
   readonly definition: SessionDefinition
   /** Seals ids. */
   readonly codec: StateCodec
   readonly stateCodec: StateCodec
-  readonly store: StateStore | undefined
   /** A revoked session ends at every instance. */
   readonly canRevoke: boolean
   readonly registry: SessionRegistry
-  readonly ttlMs: number
   readonly now: () => number
   readonly randomUuid: () => string
 }
@@ -63,26 +61,22 @@ export function createSessionDefinition(
  * @throws RangeError for a `ttlMs` that is longer than the lifetime of the tokens of the server's codec.
  */
 export function resolveSessionOptions(definition: SessionDefinition, host: SessionHost): ResolvedSessionOptions {
-  const { store, ttlMs, stateCodec, hasState, begin, end } = definition
+  const { store, ttlMs } = definition
   const { runtime, bus, log } = host
   // Tokens open for as long as a session lives.
   const codec = host.state ?? lazyState(() => sealedState({ keys: [randomKey()], runtime, maxAgeMs: ttlMs }))
   checkCodecLifetime('the server', codec, ttlMs)
   const now = (): number => runtime.now()
   return {
+    ...definition,
     definition,
     codec,
-    stateCodec: stateCodec ?? codec,
-    store,
+    stateCodec: definition.stateCodec ?? codec,
     canRevoke: store !== undefined || bus !== undefined,
     registry: createSessionRegistry(store, bus, now),
-    ttlMs,
     now,
     randomUuid: () => runtime.randomUuid(),
     log,
-    hasState,
-    begin,
-    end,
   }
 }
 

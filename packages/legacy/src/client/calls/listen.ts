@@ -85,7 +85,8 @@ export class StandaloneStream {
       listeners.add(listener)
       call.notify(createListenAcknowledgement(request.id, filter))
       await waitForEnd(stream?.endPromise, call, endSignal)
-      return { jsonrpc: '2.0', id: request.id, result: createListenResult(request.id) }
+      const result = { resultType: 'complete', _meta: createSubscriptionMeta(request.id) }
+      return { jsonrpc: '2.0', id: request.id, result }
     } finally {
       listeners.delete(listener)
       this.#release()
@@ -223,10 +224,6 @@ function createListenAcknowledgement(id: RequestId, { listFields, uris }: Accept
   }
   const params = { notifications, _meta: createSubscriptionMeta(id) }
   return { jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params }
-}
-
-function createListenResult(id: RequestId): JsonObject {
-  return { resultType: 'complete', _meta: createSubscriptionMeta(id) }
 }
 
 /** Resolves when the stream or the session ends. Rejects when the call is cancelled. */

@@ -1,5 +1,5 @@
 import { type Clock, isCancelled, raceWithCancellation, withTimeout } from '@x/core'
-import type { Connection, ConnectionState, Exchange, ObservableState } from '@x/exchange'
+import type { Connection, ConnectionState, Exchange } from '@x/exchange'
 import type { RpcResponse } from '@x/schema'
 import { callingClientKey, ConnectionStateSource } from '@x/exchange/internal'
 import { isLegacyError, LegacyError } from '../calls/legacy-error.ts'
@@ -34,6 +34,8 @@ const closedMessage = 'the connection was closed here before this request, so no
  * first request loads the transport and detects the revision.
  */
 export class StatefulConnection implements AnyConnection {
+  readonly url: string
+  readonly canMixPrincipals: boolean
   readonly #options: ConnectionOptions
   readonly #closeController = new AbortController()
   readonly #conversations = new Map<string, ConversationEntry>()
@@ -46,26 +48,18 @@ export class StatefulConnection implements AnyConnection {
   #transport: Transport | undefined
 
   constructor(options: ConnectionOptions) {
+    this.url = options.url
+    this.canMixPrincipals = options.canMixPrincipals
     this.#options = options
     this.#negotiation = new Negotiation({ ...options, closed: this.closed })
     this.#calls = new SessionCalls(options.settings, options.clock)
-  }
-
-  get url(): string {
-    return this.#options.url
-  }
-
-  get canMixPrincipals(): boolean {
-    return this.#options.canMixPrincipals
   }
 
   get state(): ConnectionState {
     return this.#states.state
   }
 
-  get onStateChange(): ObservableState['onStateChange'] {
-    return this.#states.onStateChange
-  }
+  readonly onStateChange = this.#states.onStateChange
 
   get closed(): AbortSignal {
     return this.#closeController.signal

@@ -9,7 +9,7 @@ import {
   type WireError,
 } from '@x/schema'
 import { discoverProbe, supportsDiscover } from '@x/exchange/internal'
-import { legacyRevisions } from '../../translate/revisions.ts'
+import { findRevision, legacyRevisions } from '../../translate/revisions.ts'
 import { metaIn } from '@x/schema/internal'
 
 /** What the first request must know of the server's revision. */
@@ -45,9 +45,7 @@ function supportedVersionsIn({ code, data }: WireError): readonly JsonValue[] | 
 
 function revisionOfVersions(versions: readonly JsonValue[]): ServerRevision {
   if (versions.includes(protocolVersion)) return '2026-07-28'
-  return versions.some((version) => legacyRevisions.some((legacyRevision) => legacyRevision === version))
-    ? 'older'
-    : '2026-07-28'
+  return versions.some((version) => findRevision(version, legacyRevisions)) ? 'older' : '2026-07-28'
 }
 
 /** Describes the client as the given request does. */
@@ -62,7 +60,6 @@ export function createDiscoverRequest({ params }: RpcRequest): RpcRequest {
 
 /** Undefined for an unknown revision. */
 export function knownRevisionOf(revision: string | undefined): ServerRevision | undefined {
-  if (revision === undefined) return undefined
   if (revision === protocolVersion) return '2026-07-28'
-  return legacyRevisions.some((legacyRevision) => legacyRevision === revision) ? 'older' : undefined
+  return findRevision(revision, legacyRevisions) && 'older'
 }

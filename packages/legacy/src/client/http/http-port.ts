@@ -3,7 +3,14 @@ import { encodeMessage, type RpcNotification, type RpcResponse } from '@x/schema
 import { discoverProbe } from '@x/exchange/internal'
 import { HttpError, isHttpError } from '@x/transport-http/client'
 import type { Port, ServerMessageHandlers } from '../calls/port.ts'
-import { createSessionHeaders, type HttpSession, originOf, postToServer, type SentRequest } from './http-session.ts'
+import {
+  createSessionHeaders,
+  type HttpSession,
+  originOf,
+  postToServer,
+  requestEvents,
+  type SentRequest,
+} from './http-session.ts'
 import { sendProbe } from './probe.ts'
 import type { MessageReaderContext } from './read-messages.ts'
 import { checkSession, readRpcResponse } from './read-response.ts'
@@ -103,12 +110,7 @@ async function listenToServer(
   signal: AbortSignal,
   handlers: ServerMessageHandlers,
 ): Promise<{ readonly endPromise: Promise<void> } | undefined> {
-  const response = await session.http.send({
-    method: 'GET',
-    headers: createSessionHeaders(session),
-    rpcRequest: session.relatedRequest,
-    signal,
-  })
+  const response = await requestEvents(session, signal)
   const origin = originOf(session)
   if (response.status !== 200 || response.type !== 'text/event-stream') {
     // Any other status, such as 405, means that the server has no such stream.

@@ -33,6 +33,17 @@ export function createSessionHeaders({ sessionId, revision }: HttpSession): Reco
   }
 }
 
+/** Requests an event stream: a new one, or the rest of one after an event. */
+export function requestEvents(
+  session: HttpSession,
+  signal: AbortSignal,
+  lastEventId?: string,
+): Promise<HttpClientResponse> {
+  const resumption = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
+  const headers = { ...createSessionHeaders(session), ...resumption }
+  return session.http.send({ method: 'GET', headers, rpcRequest: session.relatedRequest, signal })
+}
+
 export function originOf({ http }: Pick<HttpSession, 'http'>): string {
   return new URL(http.url).origin
 }

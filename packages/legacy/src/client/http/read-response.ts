@@ -32,14 +32,10 @@ export function readRpcResponse(
       onFailure: reject,
     }
     readReplyMessages(session, response, reader, signal).then(
-      () => reject(createNoResponseError(reader.origin)),
+      () => reject(new HttpError('closed', 'the stream ended without the response', { origin: reader.origin })),
       (error: unknown) => reject(signal.aborted ? signal.reason : error),
     )
   })
-}
-
-function createNoResponseError(origin: string): HttpError {
-  return new HttpError('closed', 'the stream ended without the response', { origin })
 }
 
 async function readReplyMessages(

@@ -1,6 +1,6 @@
 import { computeBackoffMs, sleep } from '@x/core'
 import { type HttpClientResponse, HttpError } from '@x/transport-http/client'
-import { createSessionHeaders, type HttpSession } from './http-session.ts'
+import { type HttpSession, requestEvents } from './http-session.ts'
 import { type MessageReaderContext, readEvents, type StreamPosition } from './read-messages.ts'
 
 /** Milliseconds before a broken stream is resumed. */
@@ -58,7 +58,9 @@ async function readStreamPart(
   { reader, signal, maxBytes, position }: StreamReadOptions & { readonly position: StreamPosition },
 ): Promise<unknown> {
   try {
-    const response = existingResponse ?? (await requestEventStream(session, signal, position.lastEventId))
+    const response = existingResponse ?? (await requestEvents(session, signal, position.lastEventId))
+    const isStream = response.status === 200 && response.type === 'text/event-stream'
+    if (existingResponse === undefined && !isStream) throw await response.readError()
     await readEvents(response, reader, { position, maxBytes: maxBytes - position.byteCount })
     return undefined
   } catch (error) {
@@ -72,23 +74,4 @@ function isResumable(failure: unknown): boolean {
   if (failure === undefined) return true
   if (!(failure instanceof HttpError)) return false
   return ['closed', 'connect', 'refused'].includes(failure.code) || (failure.status ?? 0) >= 500
-}
-
-async function requestEventStream(
-  session: HttpSession,
-  signal: AbortSignal,
-  lastEventId?: string,
-): Promise<HttpClientResponse> {
-  const headers = {
-    ...createSessionHeaders(session),
-    ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
-  }
-  const response = await session.http.send({
-    method: 'GET',
-    headers,
-    rpcRequest: session.relatedRequest,
-    signal,
-  })
-  if (response.status === 200 && response.type === 'text/event-stream') return response
-  throw await response.readError()
 }

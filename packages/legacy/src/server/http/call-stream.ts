@@ -219,15 +219,10 @@ export class CallStream implements ResumableStream {
   #detach(): void {
     if (this.#phase === 'ended') return
     this.#reply = undefined
-    const { isResumable, takeBytes, onDetach } = this.#options
+    const { isResumable, onDetach } = this.#options
     if (!isResumable) return this.#end()
     this.#startWindow()
-    try {
-      if (this.#storedLength > 0) this.#releaseBytes.push(takeBytes(this.#storedLength))
-    } catch (error) {
-      if (!isLimitError(error)) throw error
-      return this.#end()
-    }
+    if (this.#storedLength > 0 && !this.#takeBytes(this.#storedLength)) return this.#end()
     onDetach()
   }
 
@@ -264,15 +259,15 @@ export class CallStream implements ResumableStream {
     const event = { number: this.#lastEventNumber, text, mayBeLost }
     if (mayBeLost && queuedBytes + text.length > limits.maxQueuedBytes) return event
     this.#reply?.write(text)
-    if (isResumable && this.#isCountable(event)) this.#remember(event)
+    if (isResumable && this.#takeBytes(text.length)) this.#remember(event)
     return event
   }
 
-  /** If the client is disconnected, counts an event in the quota of its caller. False if the quota is exhausted. */
-  #isCountable({ text }: StreamEvent): boolean {
+  /** If the client is disconnected, counts stored bytes in the quota of its caller. False if the quota is exhausted. */
+  #takeBytes(byteCount: number): boolean {
     if (this.#reply !== undefined) return true
     try {
-      this.#releaseBytes.push(this.#options.takeBytes(text.length))
+      this.#releaseBytes.push(this.#options.takeBytes(byteCount))
       return true
     } catch (error) {
       if (!isLimitError(error)) throw error

@@ -10,7 +10,7 @@ import {
   type RpcResponse,
   type ServerCapabilities,
 } from '@x/schema'
-import { type LegacyRevision, findRevision } from '../../translate/revisions.ts'
+import { type LegacyRevision, findRevision, legacyRevisions } from '../../translate/revisions.ts'
 import { pickShared, toClientCapabilities, toLegacyImplementation } from '../../translate/capabilities.ts'
 import { toLegacyFailure } from '../../translate/error.ts'
 import { createClientMeta, type LegacyClient } from '../../translate/request.ts'
@@ -32,8 +32,8 @@ export async function answerInitialize(
     const message = 'initialize needs params with protocolVersion, capabilities and clientInfo'
     return { error: errorResponse(id, new McpError(errorCodes.invalidParams, message)) }
   }
-  const revision =
-    findRevision(requestedVersion, deps.settings.revisions) ?? selectNewestRevision(deps.settings.revisions)
+  const { revisions } = deps.settings
+  const revision = findRevision(requestedVersion, revisions) ?? revisions[0] ?? legacyRevisions[0]
   const info = readImplementation(clientInfo)
   const client = { revision, info, capabilities: toClientCapabilities(capabilities) }
   const discoverResponse = await requestDiscovery({ client, method: request.method }, caller, deps)
@@ -41,10 +41,6 @@ export async function answerInitialize(
     return { error: { jsonrpc: '2.0', id, ...toLegacyFailure(discoverResponse.error, request.method) } }
   const result = createInitializeResult(discoverResponse.result, revision, deps)
   return { client, response: { jsonrpc: '2.0', id, result } }
-}
-
-function selectNewestRevision([firstRevision = '2025-11-25']: readonly LegacyRevision[]): LegacyRevision {
-  return firstRevision
 }
 
 function createInitializeResult(
