@@ -1,14 +1,14 @@
-import { checkArgument } from '@x/core'
+import { checkArgument, resolveOptions } from '@x/core'
 import { protocolVersion } from '@x/schema'
 import { legacyRevisions } from '../translate/revisions.ts'
 import { type ConnectionOptions, StatefulConnection } from './connection/connection.ts'
 import {
   type AnyConnection,
   type ConnectAnyOptions,
+  connectAnyOptionTable,
   createSettings,
   type HttpOptions,
   type ResolvedConnectAnyOptions,
-  resolveConnectAnyOptions,
 } from './options.ts'
 import type { StdioTransport } from './stdio/stdio-transport.ts'
 import { type ParsedTarget, parseTarget, type ServerTarget } from './target.ts'
@@ -27,7 +27,7 @@ export function connectTarget(
   options: ConnectAnyOptions,
   loadStdio: (() => Promise<{ readonly StdioTransport: typeof StdioTransport }>) | undefined,
 ): AnyConnection {
-  const resolved = resolveConnectAnyOptions(options)
+  const resolved = resolveOptions(options, connectAnyOptionTable, 'connectAny')
   if (typeof target !== 'string')
     checkArgument(target, { where: 'connectAny', takes: 'a URL, or an object with a command' })
   const parsedTarget = parseTarget(target)

@@ -6,7 +6,6 @@ import {
   type OptionTable,
   platformRuntime,
   type ResolvedOptions,
-  resolveOptions,
 } from '@x/core'
 import type { Call, Connection, ConnectionPeer, ObservableState } from '@x/exchange'
 import type { Implementation, RpcNotification, ServerCapabilities } from '@x/schema'
@@ -161,7 +160,7 @@ export interface ConnectAnyOptions {
   readonly runtime?: Clock | undefined
 }
 
-const connectAnyOptionTable = {
+export const connectAnyOptionTable = {
   revision: 'probe',
   detectedRevisions: undefined,
   answerTimeoutMs: { default: 600_000, max: maxTimerMs },
@@ -179,11 +178,6 @@ type WarningCode = 'task_required' | 'refused_request' | 'no_subscription' | 'lo
 
 /** {@link ConnectAnyOptions} with defaults. That of `handshakeTimeoutMs` depends on the kind of server. */
 export type ResolvedConnectAnyOptions = ResolvedOptions<ConnectAnyOptions, typeof connectAnyOptionTable>
-
-/** Fills in defaults. Throws for an unknown option, and for an invalid number of milliseconds. */
-export function resolveConnectAnyOptions(options: ConnectAnyOptions): ResolvedConnectAnyOptions {
-  return resolveOptions(options, connectAnyOptionTable, 'connectAny')
-}
 
 /** What the parts of a client for older servers share. */
 export interface LegacySettings extends Pick<ResolvedConnectAnyOptions, 'answerTimeoutMs'> {

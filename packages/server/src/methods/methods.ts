@@ -5,7 +5,6 @@ import {
   type MethodTypes,
   methods,
   type PaginatedRequestParams,
-  type RequestParams,
 } from '@x/schema'
 import { readPage } from '../compile/catalog.ts'
 import type { Awaitable } from '../request/awaitable.ts'
@@ -27,7 +26,7 @@ export interface ServedMethod {
 }
 
 const servedMethods = new Map<string, ServedMethod>([
-  methodEntry('server/discover', discover),
+  methodEntry('server/discover', (_params, { catalog }) => catalog.discoverResult),
   methodEntry('tools/list', pageOf('tools')),
   methodEntry('tools/call', callTool),
   methodEntry('prompts/list', pageOf('prompts')),
@@ -60,8 +59,4 @@ function methodEntry<M extends Method>(
 function pageOf(kind: 'tools' | 'prompts' | 'templates') {
   return ({ cursor }: PaginatedRequestParams, { catalog, call }: ServedRequest): JsonObject =>
     readPage(catalog[kind], cursor, call)
-}
-
-function discover(_params: RequestParams, { catalog }: ServedRequest): JsonObject {
-  return catalog.discoverResult
 }

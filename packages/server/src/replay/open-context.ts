@@ -63,7 +63,7 @@ export function openContext(run: Run): Context {
     continueAsTask: (choice = 'allowed') => becomeTask(run, choice),
     notifyResourceUpdated: (uri) => publishResourceUpdate(uri, request.settings),
     notifyListChanged: (kind) => publishTopic(kind, request.settings),
-    now: () => run.journal.startedAt,
+    now: () => run.journal.recorded.startedAt,
     uuid: (key) => recordUuid(run, key),
     responses,
     state,

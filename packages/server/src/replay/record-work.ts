@@ -158,7 +158,7 @@ function findHandOffReason(run: Run, work: InstanceWork): HandOffReason | undefi
   const { name, journal } = run
   const workedMs = work.elapsedMs
   const { settings, method, drainCount } = run.request
-  const { shedCount, stopCount, round, handOffReport } = journal
+  const { shedCount, stopCount, round, handOffReport } = journal.recorded
   const call = { method, name, shedCount, roundCount: round, workedMs, drainCount, stopCount, handOffReport }
   const reason = decideHandOff(settings.loadMonitor, call)
   if (typeof reason !== 'object') return reason

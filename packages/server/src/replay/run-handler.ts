@@ -23,7 +23,8 @@ export function continueCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonOb
 function emitResume({ request, name, journal }: Run): void {
   const { observation, settings, call, method } = request
   if (observation === undefined) return
-  const { round, handOffCount, startedAt, parts: recordedParts } = journal
+  const { handOffCount, recorded } = journal
+  const { round, startedAt, parts: recordedParts } = recorded
   settings.events.emit?.({ type: 'resume', call, method, name, round, handOffCount, startedAt, recordedParts })
 }
 
@@ -33,7 +34,7 @@ export function runCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject>
   const { loadMonitor, strictReplay } = request.settings
   if (shouldBeginAsTask(handler.task, request)) {
     loadMonitor.endCall(request)
-    return createTask(run)
+    return observeRunEnd(run, 'became_task', () => passToRunner(run))
   }
   if (!strictReplay) return runHandler(handler, run)
   return runStrictly(handler, run).then<JsonObject>((last) => completeCall(last.run, last.outcome, handler))
@@ -81,7 +82,7 @@ function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>):
     case 'asked':
       return suspendCall(run)
     case 'became_task':
-      return createTask(run)
+      return observeRunEnd(run, 'became_task', () => passToRunner(run))
     case 'handed_off':
       return handOffCall(run, end.reason).then<JsonObject>((result) => {
         if (result !== undefined) emitRunEnd(run, 'handed_off')
@@ -91,10 +92,6 @@ function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>):
     case undefined:
       throw new Error('A run that strict replay repeats, or that is not closed, has no result')
   }
-}
-
-function createTask(run: Run): Awaitable<JsonObject> {
-  return observeRunEnd(run, 'became_task', () => passToRunner(run))
 }
 
 function createFinishedResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
@@ -150,11 +147,11 @@ function emitRunEnd({ request, name, existingJournal }: Run, end: RunEndKind, er
     method,
     name,
     end,
-    round: existingJournal?.round ?? 0,
+    round: existingJournal?.recorded.round ?? 0,
     stepCount: observation.stepCount,
     questionCount: observation.questionCount,
     handOffCount: existingJournal?.handOffCount ?? 0,
-    startedAt: existingJournal?.startedAt ?? observation.startedAt,
+    startedAt: existingJournal?.recorded.startedAt ?? observation.startedAt,
     durationMs: settings.now() - observation.beganAt,
     error,
   })

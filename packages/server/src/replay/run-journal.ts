@@ -35,6 +35,10 @@ function recordedPartsOf({ context }: Call): Journal['parts'] | undefined {
  * method but `recordParts` also passes the change to a task's journal store.
  */
 export class RunJournal {
+  /** What this run and the earlier ones have recorded, beside their entries. */
+  readonly recorded: Readonly<
+    Pick<Journal, 'startedAt' | 'round' | 'shedCount' | 'stopCount' | 'handOffReport' | 'parts'>
+  >
   readonly #request: ServedRequest
   readonly #journal: Journal
   #responses: Responses | undefined
@@ -45,39 +49,13 @@ export class RunJournal {
     const { randomUuid, wallClock } = request.settings
     this.#request = request
     this.#journal = journal ?? createEmptyJournal(request.callId ?? randomUuid(), wallClock())
+    this.recorded = this.#journal
     this.#responses = responses
-  }
-
-  /** When the call began, in milliseconds since 1970. */
-  get startedAt(): number {
-    return this.#journal.startedAt
-  }
-
-  /** How many rounds have asked the client. */
-  get round(): number {
-    return this.#journal.round
   }
 
   /** How often the call was handed off, for any reason. */
   get handOffCount(): number {
     return this.#journal.shedCount + this.#journal.stopCount
-  }
-
-  /** Parts that extensions recorded in an earlier run, by name. */
-  get parts(): Journal['parts'] {
-    return this.#journal.parts
-  }
-
-  get shedCount(): number {
-    return this.#journal.shedCount
-  }
-
-  get stopCount(): number {
-    return this.#journal.stopCount
-  }
-
-  get handOffReport(): HandOffReport | undefined {
-    return this.#journal.handOffReport
   }
 
   /** Answers to the requests of `inputRequired`. Undefined if the request brought none. */

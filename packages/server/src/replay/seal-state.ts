@@ -47,7 +47,7 @@ export async function openState(run: Run): Promise<RunJournal> {
     emitStateRejected(run, 'journal')
     throw invalidStateError()
   }
-  loadMonitor.recordReceivedHandOff(journal)
+  loadMonitor.recordReceivedHandOff(journal.handOffReport, `${journal.callId}/${journal.shedCount}`)
   const runJournal = new RunJournal(request, journal)
   runJournal.receiveAnswers(isJsonObject(inputResponses) ? inputResponses : undefined, (key) => key)
   return runJournal
@@ -141,7 +141,7 @@ export async function sealState(journal: RunJournal, run: Run): Promise<string> 
       memberNames: journalMemberNames,
       binding: stateBindingOf(request),
       owner: request.callerKey,
-      since: journal.startedAt,
+      since: journal.recorded.startedAt,
     })
     noteStateStore()
     return token

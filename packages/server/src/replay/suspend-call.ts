@@ -43,7 +43,7 @@ export async function suspendForExplicitRound(run: Run, { requests, state }: Inp
     run.journal.recordExplicitRound(new Map(entries.map(([key, { method }]) => [key, method])), stateCopy.value)
   }
   const questions = entries.map(([key, request]): SentQuestion => {
-    const wireKey = journalStore === undefined ? key : formatExplicitKey(key, run.journal.round + 1)
+    const wireKey = journalStore === undefined ? key : formatExplicitKey(key, run.journal.recorded.round + 1)
     return { key, wireKey, request, repeatCount: 0 }
   })
   return sendQuestions(run, questions, hasJournal)

@@ -173,17 +173,9 @@ export class LoadMonitor {
     this.#handOffCounts[reason]++
   }
 
-  /** Records the load report in an arriving call's state, if there is one. */
-  recordReceivedHandOff({
-    callId,
-    shedCount,
-    handOffReport,
-  }: {
-    readonly callId: string
-    readonly shedCount: number
-    readonly handOffReport: HandOffReport | undefined
-  }): void {
-    if (handOffReport !== undefined) this.#fleet.recordReport(handOffReport, `${callId}/${shedCount}`)
+  /** Records the load report in an arriving call's state, if there is one. `handOffId` names this hand-off. */
+  recordReceivedHandOff(handOffReport: HandOffReport | undefined, handOffId: string): void {
+    if (handOffReport !== undefined) this.#fleet.recordReport(handOffReport, handOffId)
   }
 
   /** Counts a hand-off, and returns the report for the call's state. */

@@ -63,7 +63,10 @@ export function createSubscriptions(
   if (options === false) return disabledSubscriptions
   const { bus = memoryBus() } = options
   const listener = {
-    onChange: ({ topic }: { topic: string }) => deliverChange(hub, topic),
+    onChange: ({ topic }: { topic: string }) => {
+      const key = toTopicKey(topic)
+      notifyStreams(hub, key, hub.streamsByTopic.get(key))
+    },
     onGap: () => {
       for (const [key, listeners] of hub.streamsByTopic) notifyStreams(hub, key, listeners)
     },
@@ -106,15 +109,9 @@ function startSubscription(
   )
 }
 
-function deliverChange(hub: SubscriptionHub, topic: string): void {
-  const key = toTopicKey(topic)
-  const listeners = hub.streamsByTopic.get(key)
-  if (listeners !== undefined) notifyStreams(hub, key, listeners)
-}
-
-function notifyStreams(hub: SubscriptionHub, key: string, listeners: StreamListeners): void {
-  if (!(listeners instanceof Set)) return notifyStream(hub, listeners, key)
-  for (const stream of listeners) notifyStream(hub, stream, key)
+function notifyStreams(hub: SubscriptionHub, key: string, listeners: StreamListeners | undefined): void {
+  if (listeners instanceof Set) for (const stream of listeners) notifyStream(hub, stream, key)
+  else if (listeners !== undefined) notifyStream(hub, listeners, key)
 }
 
 function rejectExpiredToken(expiresAt: number | undefined, now: number): void {

@@ -203,8 +203,3 @@ function describeOutcome(code: string | undefined, durationMs: number, error: un
   if (code === undefined) return `took ${Math.round(durationMs)} ms`
   return isToolError(error) ? `failed with ${code}: ${error.message}` : `failed with ${code}`
 }
-
-/** A tool throws a `ToolError` for the model to read, and its message says everything, as for a missing capability. */
-function hasFrames(error: unknown): boolean {
-  return error !== undefined && !isToolError(error)
-}

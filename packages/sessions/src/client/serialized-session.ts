@@ -48,15 +48,10 @@ function otherServerMessage(sessionTarget: unknown, target: string): string {
   return `The serialized session is one of ${quoteText(sessionTarget)}, and not of ${quoteText(target)}; ${advice}`
 }
 
-function requireOwnerIdentity({ target, user }: SessionOwner): {
-  readonly target: string
-  readonly user: string | null
-} {
+function requireOwnerIdentity({ target, user }: SessionOwner): Pick<SerializedSession, 'target' | 'user'> {
   if (target === undefined) {
-    throw new SessionError(
-      'unidentified',
-      'The connection has no URL that identifies the server: give sessionsClient() a `target`',
-    )
+    const message = 'The connection has no URL that identifies the server: give sessionsClient() a `target`'
+    throw new SessionError('unidentified', message)
   }
   if (user === undefined) {
     const message =

@@ -128,7 +128,7 @@ function openClientSession(record: SessionRecord, host: ClientExtensionHost, own
     }
     record.end('deleted')
   }
-  return addMembers(client, {
+  const members = {
     id: record.id,
     get expiresAt() {
       return record.expiresAt
@@ -145,7 +145,8 @@ function openClientSession(record: SessionRecord, host: ClientExtensionHost, own
       removeSession()
         .catch(() => {})
         .then(close),
-  })
+  }
+  return Object.defineProperties(client, Object.getOwnPropertyDescriptors(members)) as Client & typeof members
 }
 
 /** seed data-layer-sessions, creating sessions: the request that creates a session must not contain one. */
@@ -153,13 +154,4 @@ function omitSessionMetadata({ meta, ...options }: CallOptions): CallOptions {
   if (!isJsonObject(meta)) return options
   const { [sessionKey]: _session, ...others }: JsonObject = meta
   return { ...options, meta: others }
-}
-
-function addMembers<T extends object, M extends object>(target: T, members: M): T & M {
-  defineMembers(target, members)
-  return target
-}
-
-function defineMembers<T extends object, M extends object>(target: T, members: M): asserts target is T & M {
-  Object.defineProperties(target, Object.getOwnPropertyDescriptors(members))
 }

@@ -78,14 +78,24 @@ async function serveCreation(
   return { session }
 }
 
+/**
+ * The session ends before `onDelete` runs, so that no call uses resources that are being freed. An error of `onDelete`
+ * is logged and not sent to the client, because the session has ended.
+ */
 async function serveDeletion(
   { request, call, sessionMetadata }: SessionMethodRequest,
   sessionOptions: ResolvedSessionOptions,
 ): Promise<JsonObject> {
-  await deleteSession(
-    requireSessionMetadata(sessionMetadata, call),
-    toSessionRequest({ request, call }, sessionOptions),
-  )
+  const metadata = requireSessionMetadata(sessionMetadata, call)
+  const sessionRequest = toSessionRequest({ request, call }, sessionOptions)
+  const session = await openSession(metadata, { ...sessionRequest, needsState: false })
+  const { id, principal, callerKey, expiresAt, state, report } = session
+  await sessionOptions.registry.end(id, Math.max(1, expiresAt - sessionOptions.now()), callerKey)
+  try {
+    await sessionOptions.end({ id, principal, state }, report)
+  } catch (error) {
+    report(error)
+  }
   return {}
 }
 
@@ -162,21 +172,4 @@ function requireSessionMetadata(
   const headerSessionId = context.get(callHeadersKey)?.get(sessionHeader)
   if (headerSessionId === undefined || headerSessionId === sessionMetadata.sessionId) return sessionMetadata
   throw new McpError(errorCodes.headerMismatch, `${sessionHeader} does not repeat the sessionId of the body`)
-}
-
-/**
- * The session ends before `onDelete` runs, so that no call uses resources that are being freed. An error of `onDelete`
- * is logged and not sent to the client, because the session has ended.
- */
-async function deleteSession(metadata: SessionMetadata, request: SessionRequest): Promise<void> {
-  const { id, principal, callerKey, expiresAt, state, sessionOptions, report } = await openSession(metadata, {
-    ...request,
-    needsState: false,
-  })
-  await sessionOptions.registry.end(id, Math.max(1, expiresAt - sessionOptions.now()), callerKey)
-  try {
-    await sessionOptions.end({ id, principal, state }, report)
-  } catch (error) {
-    report(error)
-  }
 }

@@ -95,35 +95,26 @@ class RunSession<State> implements Session<State> {
   }
 
   async claim({ ttlMs = defaultClaimTtlMs }: { readonly ttlMs?: number | undefined } = {}): Promise<boolean> {
-    return claimRevision(this.#run.session, ttlMs)
+    const { session } = this.#run
+    const { store } = session.sessionOptions
+    if (store === undefined) {
+      throw new SessionError('usage', 'claim() needs a store that all instances share: give sessions() one')
+    }
+    session.rejectIfEnded('claim')
+    const key = await toStoreKey('session-claim', `${session.revision} ${session.id}`)
+    return session.claim(key, async () => {
+      try {
+        return await storeOfOwner(store, session.callerKey).add(key, '1', ttlMs)
+      } catch (error) {
+        throw toQuotaError(error) ?? error
+      }
+    })
   }
 }
 
 export function getRunSession<State>(run: SessionRun, parser: StateParser<State>): Session<State> {
   // The cast is safe: the session was created with this parser.
   return run.getOrCreateHandlerSession(() => new RunSession(run, parser)) as Session<State>
-}
-
-async function claimRevision(session: OpenedSession, ttlMs: number): Promise<boolean> {
-  const { store } = session.sessionOptions
-  if (store === undefined) {
-    throw new SessionError('usage', 'claim() needs a store that all instances share: give sessions() one')
-  }
-  session.rejectIfEnded('claim')
-  const key = await toStoreKey('session-claim', `${session.revision} ${session.id}`)
-  return session.claim(key, () => addClaim(key, ttlMs, session))
-}
-
-async function addClaim(
-  key: string,
-  ttlMs: number,
-  { sessionOptions: { store }, callerKey }: OpenedSession,
-): Promise<boolean> {
-  try {
-    return (await (store && storeOfOwner(store, callerKey))?.add(key, '1', ttlMs)) === true
-  } catch (error) {
-    throw toQuotaError(error) ?? error
-  }
 }
 
 function requireSessionId({ id }: OpenedSession): string {

@@ -10,7 +10,6 @@ import {
   createSessionDefinition,
   type ResolvedSessionOptions,
   resolveSessionOptions,
-  type SessionDefinition,
   type SessionHooks,
 } from './resolved-session-options.ts'
 import { SessionError } from '../session-error.ts'
@@ -97,7 +96,11 @@ function defineSessions<State>(
   parser: StateParser<State>,
 ): Sessions<State> {
   const definition = createSessionDefinition(options, options.state?.codec, createHooks(options, parser))
-  const accessors = createAccessors(definition, parser)
+  const findCallSession = (call: CallView): OpenedSession | undefined => findOpenedSession(call, definition)
+  const find = (ctx: CallView): Session<State> | undefined => {
+    const openedSession = findCallSession(ctx)
+    return openedSession && getRunSession(openedSession.getOrCreateRun(ctx), parser)
+  }
   return {
     extends: 'server',
     name: 'sessions',
@@ -111,39 +114,16 @@ function defineSessions<State>(
         api: { revoke: (id) => revokeSession(sessionOptions, id) },
         ...(host.state === undefined && { singleProcess: singleProcessMessage }),
         ...serveSessions(sessionOptions),
-        ready: () => pingStores(definition),
+        // The server pings its own codec, so only the store and the codec of the sessions are pinged here.
+        ready: async () => {
+          await Promise.all([definition.store?.get('ping'), definition.stateCodec?.ping?.()])
+          return true
+        },
         close: () => sessionOptions.registry.close(),
       }
     },
-    ...accessors,
-  }
-}
-
-const singleProcessMessage =
-  'sessions() seals sessions with a random key of this process: give the server a `state`, with the same keys at every instance'
-
-const pingKey = 'ping'
-
-// The server pings its own codec, so only the store and the codec of the sessions are pinged here.
-async function pingStores({ store, stateCodec }: SessionDefinition): Promise<boolean> {
-  await Promise.all([store?.get(pingKey), stateCodec?.ping?.()])
-  return true
-}
-
-function createAccessors<State>(
-  definition: SessionDefinition,
-  parser: StateParser<State>,
-): Pick<Sessions<State>, 'of' | 'find' | 'isInSession' | 'when'> {
-  const findCallSession = (call: CallView): OpenedSession | undefined => findOpenedSession(call, definition)
-
-  function findSession(ctx: CallView): Session<State> | undefined {
-    const openedSession = findCallSession(ctx)
-    return openedSession && getRunSession(openedSession.getOrCreateRun(ctx), parser)
-  }
-
-  return {
-    of: (ctx) => findSession(ctx) ?? rejectMissingSession(),
-    find: findSession,
+    of: (ctx) => find(ctx) ?? rejectMissingSession(),
+    find,
     isInSession: (_principal, call) => findCallSession(call) !== undefined,
     when: (test) => (_principal, call) => {
       const openedSession = findCallSession(call)
@@ -151,6 +131,9 @@ function createAccessors<State>(
     },
   }
 }
+
+const singleProcessMessage =
+  'sessions() seals sessions with a random key of this process: give the server a `state`, with the same keys at every instance'
 
 async function revokeSession({ canRevoke, registry, ttlMs }: ResolvedSessionOptions, id: string): Promise<void> {
   if (!canRevoke) {

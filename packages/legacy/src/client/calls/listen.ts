@@ -79,7 +79,7 @@ export class StandaloneStream {
     let filter: AcceptedFilter = { listFields: new Set(), uris: [] }
     const listener = (message: RpcNotification): void => relayNotification(message, filter, { call, id: request.id })
     try {
-      if (stream === undefined) warnNoSubscription(this.#settings)
+      if (stream === undefined) this.#settings.warn('no_subscription', noSubscriptionMessage)
       else filter = await this.#acceptFilter(parseRequestedFilter(request))
       if (isCancelled(call)) throw call.signal.reason
       listeners.add(listener)
@@ -170,9 +170,7 @@ export class StandaloneStream {
   }
 }
 
-function warnNoSubscription({ warn }: LegacySettings): void {
-  warn('no_subscription', 'The server has no stream for notifications: it does not notify of changes')
-}
+const noSubscriptionMessage = 'The server has no stream for notifications: it does not notify of changes'
 
 const listFilterFields = [
   ['toolsListChanged', 'tools'],
@@ -180,11 +178,9 @@ const listFilterFields = [
   ['resourcesListChanged', 'resources'],
 ] as const
 
-const filterFieldsByMethod: ReadonlyMap<string, string> = new Map([
-  ['notifications/tools/list_changed', 'toolsListChanged'],
-  ['notifications/prompts/list_changed', 'promptsListChanged'],
-  ['notifications/resources/list_changed', 'resourcesListChanged'],
-])
+const filterFieldsByMethod: ReadonlyMap<string, string> = new Map(
+  listFilterFields.map(([field, list]) => [`notifications/${list}/list_changed`, field]),
+)
 
 function parseRequestedFilter({ params }: RpcRequest): JsonObject {
   const filter = params?.['notifications']

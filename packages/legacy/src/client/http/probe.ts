@@ -15,15 +15,11 @@ import { LegacyError } from '../calls/legacy-error.ts'
 import type { HttpSession, SentRequest } from './http-session.ts'
 import { readFailure, readRpcResponse } from './read-response.ts'
 
-const undecidedStatuses: ReadonlySet<number> = new Set([401, 403, 407, 408, 429])
-
 /**
- * True if an HTTP status is about authorization, limits or a failure, and so says nothing about the server's revision
- * (LEG-084).
+ * These, and those from 500 up, are about authorization, limits or a failure, and so say nothing about the server's
+ * revision (LEG-084).
  */
-function isUndecidedStatus(status: number): boolean {
-  return undecidedStatuses.has(status) || status >= 500
-}
+const undecidedStatuses: ReadonlySet<number> = new Set([401, 403, 407, 408, 429])
 
 /**
  * Sends `server/discover` (basic/versioning, backward compatibility). A response that no server of 2026-07-28 would
@@ -48,7 +44,8 @@ export async function sendProbe(
     })
   }
   const { rpcError, error } = await readFailure(response, http.bounds)
-  if (!isUndecidedStatus(response.status)) return rpcError ?? createLegacyEvidence(request)
+  const isUndecided = undecidedStatuses.has(response.status) || response.status >= 500
+  if (!isUndecided) return rpcError ?? createLegacyEvidence(request)
   throw rpcError === undefined ? error : new LegacyError('undecided', rpcError.error.message, rpcError)
 }
 

@@ -1,6 +1,6 @@
 import { onCancel, offCancel } from '@x/core'
 import { callerKeyOf } from '@x/exchange'
-import type { JsonObject, RpcNotification, RpcResponse } from '@x/schema'
+import type { JsonObject, RpcResponse } from '@x/schema'
 import type { CallDeps } from './call-deps.ts'
 import { type CallChannel, CallHandedOffError, type LegacyCall } from './call-channel.ts'
 import type { OpenQuestion } from './open-questions.ts'
@@ -23,8 +23,8 @@ export class AnswerCollector {
   readonly #cancelTimer: () => void
   #resolve = (_: ReadonlyMap<string, RoundAnswer>): void => {}
   #reject = (_: unknown): void => {}
-  // Bounded by the questions of one call.
-  #storedRound: StoredRound = { states: new Map(), isShared: true }
+  /** How the round was stored, and which of its questions have a `state`. Bounded by the questions of one call. */
+  storedRound: StoredRound = { states: new Map(), isShared: true }
   #hasStopped = false
 
   /** Waits for the answers to a round's questions. Throws `LimitError` if the caller has too many open questions. */
@@ -55,7 +55,7 @@ export class AnswerCollector {
 
   /** Notes how the round was stored, and which of its questions have a `state`. */
   noteStored(storedRound: StoredRound): void {
-    this.#storedRound = storedRound
+    this.storedRound = storedRound
     for (const [{ id }, openQuestion] of this.#questions) openQuestion.hasState = storedRound.states.has(id)
   }
 
@@ -92,7 +92,7 @@ export class AnswerCollector {
     this.#withdrawOpenQuestions('No answer came in time')
     const message = 'The client did not answer in time'
     // If an instance has received an answer with its `state`, it runs the call, and this one must not.
-    const isElsewhere = this.#storedRound.states.size > 0 && !this.#storedRound.isShared
+    const isElsewhere = this.storedRound.states.size > 0 && !this.storedRound.isShared
     for (const question of this.#questions.keys())
       this.#collect(question, isElsewhere ? { failure: { message } } : createFailedAnswer(question.method, message))
   }
@@ -101,7 +101,8 @@ export class AnswerCollector {
     for (const [{ key, id }, openQuestion] of this.#questions) {
       if (this.#collected.has(key)) continue
       if (openQuestion.hasState) this.#deps.stateRounds?.withdraw(id)
-      this.#channel.notifyOfQuestion(createCancelledMessage(id, reason))
+      const params = { requestId: id, reason }
+      this.#channel.notifyOfQuestion({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
     }
   }
 }
@@ -115,8 +116,4 @@ function toRoundAnswer(method: string, response: RpcResponse): RoundAnswer {
 /** For a question without a result: `cancel` for a form or a URL, otherwise a failure of the call. */
 function createFailedAnswer(method: string, message: string): RoundAnswer {
   return method === 'elicitation/create' ? { response: { action: 'cancel' } } : { failure: { message } }
-}
-
-function createCancelledMessage(requestId: string, reason: string): RpcNotification {
-  return { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, reason } }
 }

@@ -41,7 +41,7 @@ export async function askClient(requests: JsonObject, call: InteractiveCall, dep
     if (isCancelled(call.channel)) throw call.channel.signal.reason
     collector.noteStored(storedRound)
     askOnChannel(round, storedRound, call)
-    return finishRound(round, { storedRound, collector, repeatedPages }, call, deps)
+    return finishRound(round, { collector, repeatedPages }, call, deps)
   })
 }
 
@@ -58,7 +58,7 @@ export async function resumeRound(round: WaitingRound, call: InteractiveCall, de
     const earlierAnswers = await deps.retryUnavailable(() => deps.rounds.listAnswers(round), { signal })
     for (const answer of earlierAnswers) collector.accept(answer)
     const repeatedPages = round.repeatedKeys.map((key) => [key, Promise.resolve('accept' as const)] as const)
-    return finishRound(round, { storedRound, collector, repeatedPages }, call, deps)
+    return finishRound(round, { collector, repeatedPages }, call, deps)
   })
 }
 
@@ -175,18 +175,14 @@ function askOnChannel(round: WaitingRound, storedRound: StoredRound, { channel }
 async function finishRound(
   round: WaitingRound,
   {
-    storedRound,
     collector,
     repeatedPages,
-  }: {
-    readonly storedRound: StoredRound
-    readonly collector: AnswerCollector
-    readonly repeatedPages: readonly RepeatedPage[]
-  },
+  }: { readonly collector: AnswerCollector; readonly repeatedPages: readonly RepeatedPage[] },
   call: InteractiveCall,
   deps: CallDeps,
 ): Promise<RoundOutcome> {
   const answers = await collector.answers
+  const { storedRound } = collector
   // Perhaps only this instance has all answers, so from here on another one can take the round over only by a claim.
   deps.rounds.release(round)
   const pageAnswers = await Promise.all(repeatedPages.map(async ([key, answer]) => [key, await answer] as const))

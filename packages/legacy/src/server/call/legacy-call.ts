@@ -93,9 +93,10 @@ async function runRounds(
     const inputRequests = inputRequestsIn(response)
     urlPages.notifyCompletedUrls(inputRequests)
     if (inputRequests === undefined || 'error' in response) return toLegacyResponse(call, response)
-    if (Object.keys(inputRequests).length === 0)
-      await deps.sleep(computeRetryDelayMs(retryCount++), call.channel.signal)
-    else retryCount = 0
+    // If a handler only requests a retry, it runs again at once. With each further retry in a row, the pause becomes
+    // longer.
+    if (Object.keys(inputRequests).length > 0) retryCount = 0
+    else await deps.sleep(Math.min(250, 50 * retryCount++), call.channel.signal)
     const { requestState } = response.result
     const outcome = await askClient(
       inputRequests,
@@ -138,12 +139,6 @@ function inputRequestsIn(response: RpcResponse): JsonObject | undefined {
   if (!('result' in response) || response.result['resultType'] !== 'input_required') return undefined
   const { inputRequests } = response.result
   return isJsonObject(inputRequests) ? inputRequests : {}
-}
-
-// If a handler only requests a retry, it runs again at once. With each further retry in a row, the pause becomes
-// longer.
-function computeRetryDelayMs(retryCount: number): number {
-  return Math.min(250, 50 * retryCount)
 }
 
 function addAnswers(

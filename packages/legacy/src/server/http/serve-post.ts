@@ -10,7 +10,6 @@ import {
   McpError,
   parseMessage,
   type RpcMessage,
-  type RpcNotification,
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
@@ -58,9 +57,12 @@ async function serveMessage(message: RpcMessage, peer: HttpPeer, http: HttpDeps)
     return true
   }
   if (!isNotification(message)) void acceptResponse(message, peer, http)
-  // Notifications of extensions go to the server through the transport, for older revisions too.
-  else if (isExtensionNotification(message.method)) return false
-  else acceptNotification(message, peer, http)
+  else {
+    // Notifications of extensions go to the server through the transport, for older revisions too.
+    if (isExtensionNotification(message.method)) return false
+    if (message.method === 'notifications/cancelled') cancelRequest(message.params ?? {}, peer, http)
+    peer.view.reply.send({ status: 202 })
+  }
   return true
 }
 
@@ -101,10 +103,8 @@ async function serveInitialize(
 ): Promise<true> {
   const initializedClient = await answerInitialize(request, view, callDeps)
   if ('error' in initializedClient) {
-    view.reply.send({
-      ...createResponseHead(initializedClient.error),
-      body: encodeMessage(initializedClient.error, view.limits.log),
-    })
+    const { error } = initializedClient
+    view.reply.send({ ...createResponseHead(error), body: encodeMessage(error, view.limits.log) })
     return true
   }
   const { client, response } = initializedClient
@@ -140,11 +140,6 @@ async function resolvePeer(
   return { client: { revision, info: undefined, capabilities: {} }, session: undefined, view }
 }
 
-function acceptNotification({ method, params = {} }: RpcNotification, peer: HttpPeer, http: HttpDeps): void {
-  if (method === 'notifications/cancelled') cancelRequest(params, peer, http)
-  peer.view.reply.send({ status: 202 })
-}
-
 // A cancellation that comes too late is no error (basic/utilities/cancellation).
 function cancelRequest(
   { requestId, reason }: JsonObject,
@@ -165,18 +160,14 @@ async function acceptResponse(response: RpcResponse, peer: HttpPeer, http: HttpD
       view.reply.send({ status: 202 })
       return
     }
-    warnUnknownAnswer(callDeps.settings.warn)
+    const advice = 'make the balancer send each Mcp-Session-Id to one instance (hash the header)'
+    const message = `An answer arrived at an instance that waits for none; with several instances, ${advice}`
+    callDeps.settings.warn({ code: 'unknown_answer', message })
     rejectRequest(view, { status: 400, message: noWaiterMessage })
   } catch (error) {
     if (!isLimitError(error)) callDeps.reportError(error)
     rejectWithError(view, toLegacyErrorResponse(undefined, error, callDeps).error)
   }
-}
-
-function warnUnknownAnswer(warn: HttpDeps['callDeps']['settings']['warn']): void {
-  const advice = 'make the balancer send each Mcp-Session-Id to one instance (hash the header)'
-  const message = `An answer arrived at an instance that waits for none; with several instances, ${advice}`
-  warn({ code: 'unknown_answer', message })
 }
 
 /** Only revision 2025-03-26 has batches. */

@@ -37,7 +37,7 @@ export class ChangeSubscription {
   constructor(options: ChangeSubscriptionOptions, deps: Deps) {
     this.#options = options
     this.#deps = deps
-    this.#open(options.uris)
+    this.#open([...options.uris])
   }
 
   /**
@@ -45,7 +45,7 @@ export class ChangeSubscription {
    * acknowledged the new one, or when the subscription has ended.
    */
   update(uris: Iterable<string>): Promise<void> {
-    if (!this.#isClosed) this.#open(uris)
+    if (!this.#isClosed) this.#open([...uris])
     return this.acknowledged()
   }
 
@@ -65,7 +65,7 @@ export class ChangeSubscription {
     this.#activeController?.abort(reason)
   }
 
-  #open(uris: Iterable<string>): void {
+  #open(uris: readonly string[]): void {
     const controller = new AbortController()
     this.#newestController = controller
     let acknowledge = (): void => {}
@@ -90,7 +90,8 @@ export class ChangeSubscription {
     const { client, whenDrained } = this.#options
     const basicCall = createListenCall(this.#options, controller.signal, notify)
     const call = whenDrained === undefined ? basicCall : withContext(basicCall, backPressureKey, whenDrained)
-    this.#deps.exchange(createListenRequest(client, changesOf([...uris])), call).then(
+    const notifications = { ...listChanges, ...(uris.length > 0 && { resourceSubscriptions: uris }) }
+    this.#deps.exchange(createListenRequest(client, notifications), call).then(
       (response) => end('error' in response ? response.error : undefined),
       (error: unknown) => {
         if (isCurrent()) this.#deps.reportError(error)
@@ -113,14 +114,7 @@ function abortReplaced(controller: AbortController): void {
   controller.abort(new DOMException('A newer subscription took its place', 'AbortError'))
 }
 
-function changesOf(uris: readonly string[]): JsonObject {
-  return {
-    toolsListChanged: true,
-    promptsListChanged: true,
-    resourcesListChanged: true,
-    ...(uris.length > 0 && { resourceSubscriptions: uris }),
-  }
-}
+const listChanges = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
 
 function createListenRequest(client: LegacyClient, notifications: JsonObject) {
   const params = { _meta: createClientMeta(client), notifications }

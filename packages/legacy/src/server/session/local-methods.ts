@@ -53,7 +53,9 @@ export function serveLocalMethod(
   const handler = localMethods.get(request.method)
   if (handler !== undefined) return answerLocalMethod(handler, request, clientSettings, deps)
   if (isServedMethod(request.method)) return undefined
-  return Promise.resolve(createUnknownMethodResponse(request))
+  // Older revisions do not have this method, or this server does not serve it to older clients.
+  const message = `Method ${quoteText(request.method)} is not served in this revision`
+  return Promise.resolve(errorResponse(request.id, new McpError(errorCodes.methodNotFound, message)))
 }
 
 async function answerLocalMethod(
@@ -95,10 +97,4 @@ function parseLevelParam({ params }: RpcRequest): LoggingLevel {
   const level = loggingLevels.find((name) => name === params?.['level'])
   if (level !== undefined) return level
   throw new McpError(errorCodes.invalidParams, `params.level must be one of ${loggingLevels.join(', ')}`)
-}
-
-/** For a method that older revisions do not have, or that this server does not serve to older clients. */
-function createUnknownMethodResponse({ id, method }: RpcRequest): RpcResponse {
-  const name = quoteText(method)
-  return errorResponse(id, new McpError(errorCodes.methodNotFound, `Method ${name} is not served in this revision`))
 }

@@ -2,7 +2,6 @@ import type { RequestId } from '@x/schema'
 import type { CallDeps } from '../../call/call-deps.ts'
 import type { LegacyLink } from '../../session/options.ts'
 import type { SessionStates } from '../../session/session-state.ts'
-import { createCatchUp, createMarkFunction } from './catch-up.ts'
 import { InstanceBus, type InstanceMessage, type MessageHandlers } from './instance-bus.ts'
 import type { ContinueRound } from './link-context.ts'
 import { LinkStore } from './link-store.ts'
@@ -16,8 +15,12 @@ export class InstanceLink {
   readonly rounds: LinkedRounds
   readonly sessions: LinkedSessions
   readonly readers: RemoteReaders
-  readonly #markStore: () => Promise<void>
+  readonly #store: LinkStore
+  readonly #deps: CallDeps
   readonly #closing = new AbortController()
+  #markPromise: Promise<void> | undefined
+  #isCatchingUp = false
+  #isCatchUpDue = false
 
   constructor(
     { store: givenStore, bus }: LegacyLink,
@@ -25,22 +28,17 @@ export class InstanceLink {
     { sessionStates, continueRound }: { readonly sessionStates: SessionStates; readonly continueRound: ContinueRound },
   ) {
     const sleep = (ms: number): Promise<void> => new Promise((resolve) => void deps.schedule(resolve, ms))
-    const catchUp = createCatchUp(deps, this.#closing.signal, async () => {
-      await this.readers.catchUp()
-      await this.sessions.catchUp()
-      await this.rounds.catchUp()
-    })
     const onUnavailable = (): void => {
       this.bus.noteGap()
-      void catchUp()
+      void this.#catchUp()
     }
-    const store = new LinkStore(givenStore, { ...deps.settings, sleep, onUnavailable })
-    this.bus = new InstanceBus(bus, this.#createMessageHandlers(sessionStates), { onGap: catchUp, deps })
-    const context = { store, bus: this.bus, deps, sessionStates, continueRound }
+    this.#deps = deps
+    this.#store = new LinkStore(givenStore, { ...deps.settings, sleep, onUnavailable })
+    this.bus = new InstanceBus(bus, this.#createMessageHandlers(sessionStates), { onGap: () => this.#catchUp(), deps })
+    const context = { store: this.#store, bus: this.bus, deps, sessionStates, continueRound }
     this.sessions = new LinkedSessions(context)
     this.rounds = new LinkedRounds(context)
     this.readers = new RemoteReaders(context, this.rounds)
-    this.#markStore = createMarkFunction(context)
     deps.shareRounds(this.rounds)
   }
 
@@ -50,7 +48,43 @@ export class InstanceLink {
    */
   async listen(): Promise<void> {
     await this.bus.listen()
-    await this.#markStore()
+    await (this.#markPromise ??= this.#markStore())
+  }
+
+  /** Marks the store, until that has succeeded once. */
+  async #markStore(): Promise<void> {
+    try {
+      // The store may have been emptied in an outage that this instance did not see.
+      if (await this.#store.mark()) this.bus.noteGap()
+    } catch {
+      // The request that follows meets the same failure and reports it.
+      this.#markPromise = undefined
+    }
+  }
+
+  /**
+   * Repairs what the store or the bus may have lost, until that succeeds, because the store may be unreachable. Calling
+   * it during a run causes one more run.
+   */
+  async #catchUp(): Promise<void> {
+    this.#isCatchUpDue = true
+    if (this.#isCatchingUp) return
+    this.#isCatchingUp = true
+    const { signal } = this.#closing
+    try {
+      while (this.#isCatchUpDue && !signal.aborted) await this.#deps.retryUnavailable(this.#catchUpOnce, { signal })
+    } catch (error) {
+      if (!signal.aborted) this.#deps.reportError(error)
+    } finally {
+      this.#isCatchingUp = false
+    }
+  }
+
+  readonly #catchUpOnce = async (): Promise<void> => {
+    this.#isCatchUpDue = false
+    await this.readers.catchUp()
+    await this.sessions.catchUp()
+    await this.rounds.catchUp()
   }
 
   close(): void {

@@ -64,7 +64,7 @@ export class LinkedRounds implements RoundStore {
     }
   }
 
-  async findByAnswer({ id }: RpcResponse, owner: string): Promise<WaitingRound | undefined> {
+  async findByAnswer({ id }: Pick<RpcResponse, 'id'>, owner: string): Promise<WaitingRound | undefined> {
     const round = await this.findByStream(streamIdOfQuestion(String(id)), owner)
     return round?.questions.some((question) => question.id === id) === true ? round : undefined
   }
@@ -86,7 +86,7 @@ export class LinkedRounds implements RoundStore {
     const stream = this.#context.sessionStates.find({ key: round.owner })?.streams.get(round.streamId)
     if (stream !== undefined) this.#claimsHere.set(stream, { roundId: round.id, claimant, owner })
     // Another instance may wait for the same answers, and would never receive them.
-    this.announceAdoption(round)
+    this.#context.bus.publish('adopted', { id: round.id })
     return true
   }
 
@@ -130,9 +130,8 @@ export class LinkedRounds implements RoundStore {
     const { store, bus, deps } = this.#context
     const searchesUntil = deps.now() + answerHoldMs
     for (;;) {
-      const find = (): Promise<WaitingRound | undefined> => this.findByStream(streamIdOfQuestion(id), owner)
-      const round = await deps.retryUnavailable(find, { timeoutMs: answerHoldMs })
-      if (round?.questions.some((question) => question.id === id) === true) return { round }
+      const round = await deps.retryUnavailable(() => this.findByAnswer({ id }, owner), { timeoutMs: answerHoldMs })
+      if (round !== undefined) return { round }
       if (!(await isStreamOf(streamIdOfQuestion(id), owner))) return undefined
       // A store that came back with an older state has lost the round, but an instance may still wait for the answer.
       if (await deps.retryUnavailable(() => store.mark(), { timeoutMs: answerHoldMs })) bus.noteGap()
@@ -190,17 +189,12 @@ export class LinkedRounds implements RoundStore {
     await Promise.race([sharing, deps.sleep(shareTimeoutMs, new AbortController().signal)])
   }
 
-  /** Notifies the other instances that this one continues a round. */
-  announceAdoption({ id }: WaitingRound): void {
-    this.#context.bus.publish('adopted', { id })
-  }
-
   /** Continues a round here that another instance kept, and notifies that one. */
   adopt(round: WaitingRound, peer: SessionPeer, lastEventNumber?: number): CallStream | undefined {
-    const { store, deps, continueRound } = this.#context
+    const { store, bus, deps, continueRound } = this.#context
     const stream = continueRound(round, peer, lastEventNumber)
     if (stream === undefined) return undefined
-    this.announceAdoption(round)
+    bus.publish('adopted', { id: round.id })
     // Another instance may have claimed the round before this one began to watch it. The message about that was missed
     // then, so the store is checked.
     const leaveClaimedRound = async (): Promise<void> => {
