@@ -23,8 +23,8 @@ const maxSchemaParts = 2000
  * A zod schema's structure as a text. Two schemas with the same text have the same JSON Schema. Undefined if the JSON
  * Schema may depend on more than the structure.
  *
- * `hasCode` is true if the schema runs code of its author, such as a `refine()`, a `transform()` or a message. That code
- * is not in the text, so two such schemas may validate differently; two others with the same text validate alike.
+ * `hasCode` is true if the schema runs code of its author, such as a `refine()`, a `transform()` or a message. That
+ * code is not in the text, so two such schemas may validate differently; two others with the same text validate alike.
  */
 export function structureKeyOf(schema: object): { readonly text: string; readonly hasCode: boolean } | undefined {
   if (!isZodSchema(schema)) return undefined

@@ -46,8 +46,8 @@ const disabledSubscriptions: Subscriptions = {
 }
 
 /**
- * A server's subscriptions (basic/patterns/subscriptions). `onError` receives the bus's errors, and `slowReaderTimeoutMs`
- * are the milliseconds after which a stream ends if its reader has not read the sent messages.
+ * A server's subscriptions (basic/patterns/subscriptions). `onError` receives the bus's errors, and
+ * `slowReaderTimeoutMs` are the milliseconds after which a stream ends if its reader has not read the sent messages.
  */
 export function createSubscriptions(
   options: SubscriptionOptions | false,

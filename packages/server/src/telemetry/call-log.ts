@@ -195,7 +195,8 @@ function createCallRecord(
     round,
     steps,
     handOffs,
-    ...(hasFrames(error) && mistake === undefined && { err: error }),
+    // A tool throws a `ToolError` for the model to read, and its message says everything, as for a caller's mistake.
+    ...(error !== undefined && !isToolError(error) && mistake === undefined && { err: error }),
   }
 }
 

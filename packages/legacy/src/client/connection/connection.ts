@@ -29,9 +29,9 @@ const endTimeoutMs = 2000
 const closedMessage = 'the connection was closed here before this request, so nothing was sent'
 
 /**
- * One connection to a server of any revision, as its host sees it. A request goes straight to a server of 2026-07-28, or
- * into its principal's own session with an older one, which is begun again once if the server has forgotten it. Only the
- * first request loads the transport and detects the revision.
+ * One connection to a server of any revision, as its host sees it. A request goes straight to a server of 2026-07-28,
+ * or into its principal's own session with an older one, which is begun again once if the server has forgotten it. Only
+ * the first request loads the transport and detects the revision.
  */
 export class StatefulConnection implements AnyConnection {
   readonly url: string

@@ -200,7 +200,9 @@ function createSteps(
       await port.notify(initializedNotification)
       return { revision: 'older', session, port }
     })
-  /** Sends `initialize` first, because the server is probably an older one. If the server rejects it, sends the probe. */
+  /**
+   * Sends `initialize` first, because the server is probably an older one. If the server rejects it, sends the probe.
+   */
   const initializeFirst = async (): Promise<Conversation> => {
     const initialization = initialize()
     const isRefused = await initialization.then((conversation) => conversation.revision === 'none', transport.isRefusal)

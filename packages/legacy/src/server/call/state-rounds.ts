@@ -49,8 +49,8 @@ export class StateRounds implements RoundStore {
   }
 
   /**
-   * Seals a round for one of its questions. Undefined if `questionState` returns false for the question, or if the state
-   * is too large.
+   * Seals a round for one of its questions. Undefined if `questionState` returns false for the question, or if the
+   * state is too large.
    */
   async #seal(round: WaitingRound, { id, method }: RoundQuestion): Promise<string | undefined> {
     const { codec, isChosen } = this.#questionState

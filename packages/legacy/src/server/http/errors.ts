@@ -25,8 +25,8 @@ const statusByReason: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * Rejects a request with an HTTP status and a JSON-RPC error without an id. `message` says what was wrong and what would
- * be right.
+ * Rejects a request with an HTTP status and a JSON-RPC error without an id. `message` says what was wrong and what
+ * would be right.
  */
 export function rejectRequest(
   { reply }: HttpRequestView,
