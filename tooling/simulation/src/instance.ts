@@ -135,7 +135,7 @@ export class Instance {
 
   #enter(call: SimulatedCall, time: number): void {
     this.#time = time
-    this.monitor.recordReceivedHandOff({ callId: String(call.id), shedCount: call.sheds, handOffReport: call.handOff })
+    this.monitor.recordReceivedHandOff(call.handOff, `${call.id}/${call.sheds}`)
     this.monitor.beginWork()
     this.calls.add(call)
     call.at = this

@@ -34,7 +34,7 @@ export function runCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject>
   const { loadMonitor, strictReplay } = request.settings
   if (shouldBeginAsTask(handler.task, request)) {
     loadMonitor.endCall(request)
-    return observeRunEnd(run, 'became_task', () => passToRunner(run))
+    return createTask(run)
   }
   if (!strictReplay) return runHandler(handler, run)
   return runStrictly(handler, run).then<JsonObject>((last) => completeCall(last.run, last.outcome, handler))
@@ -82,7 +82,7 @@ function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>):
     case 'asked':
       return suspendCall(run)
     case 'became_task':
-      return observeRunEnd(run, 'became_task', () => passToRunner(run))
+      return createTask(run)
     case 'handed_off':
       return handOffCall(run, end.reason).then<JsonObject>((result) => {
         if (result !== undefined) emitRunEnd(run, 'handed_off')
@@ -92,6 +92,10 @@ function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>):
     case undefined:
       throw new Error('A run that strict replay repeats, or that is not closed, has no result')
   }
+}
+
+function createTask(run: Run): Awaitable<JsonObject> {
+  return observeRunEnd(run, 'became_task', () => passToRunner(run))
 }
 
 function createFinishedResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
