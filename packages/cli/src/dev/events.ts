@@ -112,6 +112,8 @@ export interface DoctorView {
 export interface QuestionView {
   readonly id: number
   readonly callId: number
+  /** Tool, prompt or resource that asks. Behind a gateway, it begins with the name of the server. */
+  readonly target: string | undefined
   /** Key that the server gave the question. */
   readonly key: string
   readonly kind: 'form' | 'url' | 'sampling'

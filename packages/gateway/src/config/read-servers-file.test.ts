@@ -208,3 +208,10 @@ test('a missing file is refused with its path, what it must be, and the cause', 
     cause: { code: 'ENOENT' },
   })
 })
+
+test.each<[object, string]>([
+  [{ pin: openPinFile('pins.json') }, 'readServersFile has no option `pin`: did you mean `pins`?'],
+  [{ pins: 'pins.json' }, 'readServersFile: pins must be a file of pins, such as openPinFile(path), and is a string'],
+])('an option that would have no effect is refused: %j', async (options, message) => {
+  await expect(read({ mcpServers: {} }, options)).rejects.toThrow(message)
+})

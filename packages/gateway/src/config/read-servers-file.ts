@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { checkArgument } from '@x/core'
+import { checkArgument, objectWith, type OptionTable, optionTypes, resolveOptions } from '@x/core'
 import type { HttpAuthorizer } from '@x/exchange'
 import { type CommandEntry, connectAny } from '@x/legacy/client'
 import { createPersonLogin } from '../hop/person-login.ts'
@@ -39,6 +39,16 @@ export interface ServersFileOptions {
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
 }
 
+const serversFileOptions = {
+  name: { type: optionTypes.string },
+  input: { type: optionTypes.function },
+  workspaceFolder: { type: optionTypes.string },
+  authorize: { type: optionTypes.function },
+  pins: { type: objectWith(['storeOf'], 'a file of pins, such as openPinFile(path)') },
+  stderr: { type: optionTypes.function },
+  environment: { type: optionTypes.object },
+} satisfies OptionTable<ServersFileOptions>
+
 /**
  * Reads a user's servers, as Claude Desktop, Claude Code and Cursor (`mcpServers`) and VS Code (`servers`) store them,
  * as the `upstreams` of a gateway. Nothing is started or sent. Servers that the file disables are left out. An upstream
@@ -51,12 +61,14 @@ export interface ServersFileOptions {
  * const client = createClient(gateway({ name: 'my-host', version: '1.0.0', upstreams }), { name: 'my-host', version: '1.0.0' })
  *
  * @throws GatewayFileError with all problems of the file. Its cause is the error of Node if the file cannot be read.
+ * TypeError for an option that does not exist, or has another type.
  */
 export async function readServersFile(
   path: string,
   options: ServersFileOptions,
 ): Promise<Readonly<Record<string, GatewayUpstreamOptions>>> {
   checkArgument(options, { where: 'readServersFile', takes: 'a path and an object with name', needs: ['name'] })
+  resolveOptions(options, serversFileOptions, 'readServersFile')
   const text = await readText(path, 'a JSON file with "mcpServers", or with "servers" as VS Code has it')
   const file = parseFile(path, withoutComments(text))
   const { servers, inputs, problems } = parseServers(file)

@@ -16,11 +16,16 @@ test.each([
   const asked: QuestionView[] = []
   log.subscribe((event) => void (event.type === 'question' && event.isOpen && asked.push(event.question)))
   const questions = new Questions(log, () => (key === 'team' ? asked.length : 1))
-  const context: InputContext = { key: 'team', signal: new AbortController().signal } as InputContext
+  const context: InputContext = {
+    key: 'team',
+    target: 'bank__buy',
+    signal: new AbortController().signal,
+  } as InputContext
   const first = { message: 'Team at 12:00?', requestedSchema: form('a') }
   void questions.handlers.elicit?.(first, context)
   void questions.handlers.elicit?.({ ...first, ...changes }, { ...context, key })
   const [, again] = asked
+  expect(again?.target).toBe('bank__buy')
   if (reason === undefined) expect(again?.again).toBeUndefined()
   else expect(again?.again).toMatch(reason)
 })

@@ -52,11 +52,12 @@ export class Questions {
 
   #ask(
     question: Pick<QuestionView, 'kind' | 'message'> & Partial<QuestionView>,
-    { key, signal }: InputContext,
+    { key, target, signal }: InputContext,
   ): Promise<ElicitAnswer> {
     this.#lastId += 1
     const callId = this.#getCallId() ?? 0
-    const asked = { schema: undefined, url: undefined, sampling: undefined, ...question, id: this.#lastId, callId, key }
+    const own = { id: this.#lastId, callId, key, target }
+    const asked = { schema: undefined, url: undefined, sampling: undefined, ...question, ...own }
     const handlerKey = `${callId} ${key.replace(/~\d+$/, '')}`
     const view: QuestionView = { ...asked, again: reasonToAskAgain(asked, this.#lastByKey.get(handlerKey)) }
     this.#lastByKey.set(handlerKey, view)

@@ -19,7 +19,7 @@ interface QuestionPanelProps {
  * fault while it is open.
  */
 export function QuestionPanel({ question, session }: QuestionPanelProps): VNode {
-  const { id, key, callId, kind, message, again, schema, url, sampling } = question
+  const { id, key, callId, target = `Call ${callId}`, kind, message, again, schema, url, sampling } = question
   const panel = useRef<HTMLFormElement>(null)
   const form = useMemo(() => openForm(fieldsOf(question)), [schema])
   const others = session.state.questions.value.length - 1
@@ -46,7 +46,7 @@ export function QuestionPanel({ question, session }: QuestionPanelProps): VNode 
       }}
     >
       <p class="asks">
-        Call {callId} asks <code>{key}</code>
+        {target} asks <code>{key}</code>
         {others > 0 && <span> · {showCount(others, 'more question')}</span>}
       </p>
       <h2 id="question">{message}</h2>
