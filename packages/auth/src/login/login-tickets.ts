@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@x/core'
+import { errorRecord, isJsonObject, type JsonObject, type Log } from '@x/core'
 import { isStateError, type StateCodec } from '@x/state-codec'
 import { stringsOf } from '../client/fetch-server.ts'
 import { sha256 } from '../digest.ts'
@@ -40,11 +40,13 @@ const cookiePurpose = 'auth.login-cookie'
 export class LoginTickets {
   readonly #codec: StateCodec
   readonly #startUrl: URL
+  readonly #log: Log
 
   /** `startUrl` is the page at which a login begins. */
-  constructor(codec: StateCodec, startUrl: URL) {
+  constructor(codec: StateCodec, startUrl: URL, log: Log) {
     this.#codec = codec
     this.#startUrl = startUrl
+    this.#log = log
   }
 
   async createLink(login: NeededLogin): Promise<URL> {
@@ -75,12 +77,15 @@ export class LoginTickets {
   }
 
   async #open(text: string, claims: Parameters<StateCodec['open']>[1]): Promise<JsonObject | undefined> {
+    if (text === '') return undefined
     try {
       const content = await this.#codec.open(text, claims)
       return isJsonObject(content) ? content : undefined
     } catch (error) {
-      if (isStateError(error)) return undefined
-      throw error
+      if (!isStateError(error)) throw error
+      // The page says the same to everybody. Another key, of another instance, looks like an old link to the user.
+      this.#log({ ...errorRecord(error, { method: 'login' }), level: 'warn', code: 'login_expired' })
+      return undefined
     }
   }
 }

@@ -95,7 +95,8 @@ export function userLogin(options: UserLoginOptions): UserLogin {
     maxAgeMs: maxRecordTtlMs,
     runtime: { now },
   })
-  const tickets = new LoginTickets(codec, startUrl)
+  const log = createLog(options.log, '@x/auth')
+  const tickets = new LoginTickets(codec, startUrl, log)
   const flow = new LoginFlow({
     protection,
     resource: findResource(protection),
@@ -107,7 +108,7 @@ export function userLogin(options: UserLoginOptions): UserLogin {
     storeOf: (user) => createLoginStore({ store, codec }, user),
     tickets,
   })
-  const pages = new LoginPages({ flow, tickets, startUrl, callbackUrl, log: createLog(options.log, '@x/auth') })
+  const pages = new LoginPages({ flow, tickets, startUrl, callbackUrl, log })
   return {
     credentialFor: (url, registration) => {
       const endpoint = flow.addUpstream(url, registration)
