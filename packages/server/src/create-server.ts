@@ -7,7 +7,7 @@ import { ServerState } from './server-state.ts'
 import { randomKeyReason, type ServerSettings, compileServerSettings } from './compile/settings.ts'
 import { reportServerError } from './request/report.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
-import type { EmitDrain } from './shedding/drain.ts'
+import { createEmitDrain } from './shedding/drain.ts'
 import { resourceTopic } from './subscriptions/topics.ts'
 
 /**
@@ -83,7 +83,7 @@ function createMcpServer(
 ): McpServer {
   const { settings } = state
   const { subscriptions, loadMonitor } = settings
-  const emitDrain: EmitDrain = (type) => settings.events.emit?.({ type, runningCount: loadMonitor.runningCount })
+  const emitDrain = createEmitDrain(settings)
 
   let closePromise: Promise<void> | undefined
   const close: McpServer['close'] = (options = {}) => {

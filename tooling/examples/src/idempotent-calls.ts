@@ -2,12 +2,12 @@ import { createServer, form, type McpServer, sealedState, type Tool, tool } from
 import type { StateStore } from '@x/state-codec'
 import * as z from 'zod'
 
+// #region tool
 /** A substitute for a bank, which the tool below calls. */
 export interface Bank {
   readonly pay: (amount: number, to: string, idempotencyKey: string) => Promise<string>
 }
 
-// #region tool
 const recipient = form(z.object({ to: z.string() }))
 
 export const pay = (bank: Bank): Tool =>

@@ -3,13 +3,13 @@ import { measureLoad } from '@x/server/node'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
 
+// #region steps
 /** The data of the tool below. */
 export interface Archive {
   readonly pages: (book: string) => Promise<number>
   readonly index: (book: string, page: number, idempotencyKey: string) => Promise<number>
 }
 
-// #region steps
 export const indexBook = (archive: Archive): Tool =>
   tool('index_book', {
     description: 'Indexes every page of a book',

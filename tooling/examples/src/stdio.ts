@@ -3,8 +3,6 @@ import { createClient } from '@x/client'
 import { connectStdio, connectStreams, isStdioError, serveStdio, type StdioServer } from '@x/transport-stdio'
 import { server } from './server.ts'
 
-const host = { name: 'host', version: '1.0.0' }
-
 // #region serve
 export function serve(): StdioServer {
   const service = serveStdio(server)
@@ -26,7 +24,7 @@ export async function greetOverStdio(program: string): Promise<unknown> {
       if (!expected) console.error(`The server ended with ${signal ?? exitCode}`)
     },
   })
-  const client = createClient(connection, host)
+  const client = createClient(connection, { name: 'host', version: '1.0.0' })
   const { content } = await client.callTool('greet', { name: 'Ada' })
   return content
 }
@@ -51,7 +49,7 @@ export function listen(path: string): Server {
 export async function listToolsOverSocket(path: string): Promise<string[]> {
   const socket = connect(path)
   await using connection = connectStreams({ input: socket, output: socket })
-  const tools = await createClient(connection, host).listTools()
+  const tools = await createClient(connection, { name: 'host', version: '1.0.0' }).listTools()
   return tools.map(({ name }) => name)
 }
 // #endregion

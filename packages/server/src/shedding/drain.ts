@@ -1,4 +1,7 @@
+import { formatCount, type Log } from '@x/core'
 import type { DrainOptions, Undrain } from '@x/exchange'
+import type { EventSource } from '@x/exchange/internal'
+import type { McpServerLoad } from './shedding-options.ts'
 
 const defaultGraceMs = 5000
 
@@ -44,5 +47,28 @@ export class Drains {
     for (const { isHandingOff, beganAt, graceMs } of this.#activeDrains)
       if (isHandingOff && now >= beganAt + graceMs * share) return true
     return false
+  }
+}
+
+interface DrainReporter {
+  readonly events: Pick<EventSource, 'emit'>
+  readonly log: Log
+  readonly loadMonitor: {
+    readonly runningCount: number
+    readServerLoad(): Pick<McpServerLoad, 'counters'>
+  }
+}
+
+/** Also logs how many calls have moved, because a process that stops may end before its metrics are read. */
+export function createEmitDrain({ events, log, loadMonitor }: DrainReporter): EmitDrain {
+  let loggedCount = 0
+  return (type) => {
+    events.emit?.({ type, runningCount: loadMonitor.runningCount })
+    if (type === 'drain_started') return
+    const movedCount = loadMonitor.readServerLoad().counters.handOffs.stopping
+    if (movedCount === loggedCount) return
+    const moved = formatCount(movedCount - loggedCount, 'call')
+    log({ level: 'info', message: `${moved} moved to other instances, because this one stops` })
+    loggedCount = movedCount
   }
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { createManualLoad, serveWithLoad } from '../testing/load.ts'
 import { accept, handlerKinds, completeCall, type RunHandler, send, serve } from '../testing/rounds.ts'
@@ -28,12 +28,13 @@ describe('draining', () => {
         await ctx.step('short', () => void ran.push('short'))
         return 'done'
       }
-      const options = { kind, strictReplay: false, shedding: { minWorkMs: 60_000, budget: 0 } }
+      const log = vi.fn()
+      const options = { kind, log, strictReplay: false, shedding: { minWorkMs: 60_000, budget: 0 } }
       const served = serveWithLoad(hand, run, options)
       const running = send(served)
       await begun
       expect(served.server.load).toMatchObject({ ready: true, draining: false, running: 1 })
-      served.server.drain()
+      const undrain = served.server.drain()
       expect(served.server.load).toMatchObject({ ready: false, draining: true })
       finish()
       const { state } = await running
@@ -41,6 +42,9 @@ describe('draining', () => {
       expect(ran).toEqual(['long', 'short'])
       expect(hand.sheds).toMatchObject([{ reason: 'stopping', handOffCount: 1 }])
       expect(served.server.load.counters.handOffs.stopping).toBe(1)
+      undrain()
+      const message = '1 call moved to other instances, because this one stops'
+      expect(log.mock.calls).toEqual([[{ level: 'info', message }]])
     },
   )
 

@@ -48,8 +48,8 @@ const defaults = {
   //   may move
   minWorkMs: 500,
   /** Most clients give up after ten results that are not final, and some of these ten are for questions. */
-  // limit: moves of a call | count | moves of one call because of load. Each round after the third, and each move by a
-  //   stopping instance after the second, counts as one | the call stays
+  // limit: moves of a call | count | moves of one call because of load, its rounds after the third, and its moves by
+  //   stopping instances after the second, together | the call stays
   budget: 5,
   /** As long as ten measurements take, which shows whether the load falls. */
   retryAfterMs: 1000,
