@@ -113,7 +113,10 @@ function createMcpServer(
     update: (offers) => state.update(offers),
     notifyListChanged: (kind) => subscriptions.publish(kind),
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),
-    ready: createReadyFunction(composition, definition, settings.log),
+    ready: createReadyFunction(composition, definition, {
+      log: settings.log,
+      refusal: 'The option `ready` returned false: the server is not ready',
+    }),
     drain: (options) => {
       const undrainFunctions = [loadMonitor.beginDrain(options, emitDrain), composition.drain()]
       return () => {

@@ -88,19 +88,19 @@ async function checkReachable(
 
 /**
  * Makes the function that returns true if a composition's required parts can be reached, and its author says so too. An
- * author's function that fails is reported, and says no.
+ * author's function that fails is reported, and says no. If it returns false, the log has the `refusal` once: absent for
+ * a function that reports its reasons itself, as that of a gateway.
  */
 export function createReadyFunction(
   { readiness }: { readonly readiness: Readiness },
   { ready }: { readonly ready?: (() => boolean | Promise<boolean>) | undefined },
-  log: Log,
+  { log, refusal }: { readonly log: Log; readonly refusal?: string },
 ): () => Promise<boolean> {
   let hasSaidNo = false
   const askAuthor = async (): Promise<boolean> => {
     try {
       const isReady = (await ready?.()) ?? true
-      const message = 'The option `ready` returned false: the server is not ready'
-      if (!isReady && !hasSaidNo) log({ level: 'warn', method: 'ready', message })
+      if (!isReady && !hasSaidNo && refusal !== undefined) log({ level: 'warn', method: 'ready', message: refusal })
       hasSaidNo = !isReady
       return isReady
     } catch (error) {

@@ -92,7 +92,7 @@ export function serverOf(exchange: Exchange, serverOptions: ServerOfOptions): Se
     localOnly: localOnly ?? composition.localOnly,
     singleProcess: serverOptions.singleProcess ?? composition.singleProcess,
     needsPrincipal: needsPrincipal || composition.needsPrincipal,
-    ready: createReadyFunction(composition, serverOptions, log),
+    ready: createReadyFunction(composition, serverOptions, { log }),
     notifyListChanged: () => Promise.resolve(),
     notifyResourceUpdated: () => Promise.resolve(),
     receive: (notification, call) => {
