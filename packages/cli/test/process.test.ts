@@ -55,7 +55,7 @@ test('a store whose package is not installed is named with the command to instal
     code: 1,
     out: '',
     err:
-      'mcpx: This engine needs the package @redis/client, which is not installed: npm install @redis/client@6 ' +
+      'mcpx: A URL needs the package @redis/client, which is not installed: npm install @redis/client@6 ' +
       '(beside @x/cli)\n',
   })
 })
