@@ -98,17 +98,11 @@ async function runLogin(
   }
 }
 
-interface BegunLogin {
-  readonly state: string
-  readonly url: URL
-  readonly client: StoredClient
-}
-
 /** After a login without a response, the next one registers the client again. */
 async function visitLoginPage(
   { records, now, openLogins }: CodeFlowOptions,
   { serverContext, endpoint, lastClientId, addedScopes = [] }: GrantRequest,
-  context: { readonly redirectListener: RedirectListener; readonly begunLogin: BegunLogin },
+  context: { readonly redirectListener: RedirectListener; readonly begunLogin: Awaited<ReturnType<typeof beginLogin>> },
 ): Promise<URL> {
   const { url, state, client } = context.begunLogin
   const { issuer, signal } = serverContext
@@ -149,7 +143,7 @@ async function beginLogin(
   options: CodeFlowOptions,
   requirements: TokenRequirements,
   redirectListener: RedirectListener,
-): Promise<BegunLogin> {
+): Promise<{ readonly state: string; readonly url: URL; readonly client: StoredClient }> {
   const { records, now } = options
   const { serverContext, resource, scopes, endpoint } = requirements
   const { issuer } = serverContext

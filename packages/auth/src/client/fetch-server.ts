@@ -1,7 +1,7 @@
 import { parseJsonObject } from '@x/core'
 import type { JsonObject } from '@x/schema'
 import { boundedFetch, type FetchFunction, isRedirectResponse } from '../bounded-fetch.ts'
-import { AuthError } from './auth-error.ts'
+import { AuthError, isAuthError } from './auth-error.ts'
 
 // limit: login documents | bytes | a document of an issuer | the login fails
 const maxBytes = 65_536
@@ -38,11 +38,39 @@ function fetchBounded(
 const maxRedirects = 3
 
 /**
+ * Fetches the first metadata document that one of the URLs has. Without one, it throws the last {@link AuthError}, or
+ * says whether the document is missing at each URL.
+ */
+export async function fetchFirstMetadata(
+  query: Parameters<typeof fetchMetadata>[0] & { readonly issuer?: string },
+  urls: readonly string[],
+): Promise<{ readonly fields: JsonObject; readonly url: string } | 'missing' | 'unusable'> {
+  const { issuer } = query
+  let failure: AuthError | undefined
+  let missingCount = 0
+  for (const url of urls) {
+    try {
+      const response = await fetchMetadata(query, url)
+      const { status } = response
+      if (status >= 500) throw new AuthError('server_unavailable', `${url} answered ${status}`, { issuer })
+      if (status === 404) missingCount += 1
+      const fields = status === 200 ? await readJsonObject(response) : undefined
+      if (fields !== undefined) return { fields, url }
+    } catch (error) {
+      if (!isAuthError(error)) throw error
+      failure = error
+    }
+  }
+  if (failure !== undefined) throw failure
+  return missingCount === urls.length ? 'missing' : 'unusable'
+}
+
+/**
  * Fetches a metadata document, with limits of time and bytes. Follows redirects within its origin: another origin could
  * not speak for it. Throws {@link AuthError} `server_unavailable` for any other redirect, and if no usable response
  * arrives.
  */
-export async function fetchMetadata(
+async function fetchMetadata(
   { fetch, signal }: { readonly fetch: FetchFunction; readonly signal: AbortSignal },
   url: string,
 ): Promise<Response> {

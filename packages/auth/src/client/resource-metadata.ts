@@ -1,8 +1,8 @@
 import { quoteText } from '@x/core'
-import { AuthError, isAuthError } from './auth-error.ts'
+import { AuthError } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
-import { fetchMetadata, readJsonObject, stringsOf } from './fetch-server.ts'
+import { fetchFirstMetadata, stringsOf } from './fetch-server.ts'
 import { isScope } from '../scopes.ts'
 import { parseSafeUrl } from './safe-url.ts'
 
@@ -36,30 +36,12 @@ export async function discoverResourceMetadata(query: ResourceQuery): Promise<Re
   const urls = givenUrl
     ? [givenUrl.href]
     : [...new Set([wellKnownPath + path, wellKnownPath])].map((pathname) => endpoint.origin + pathname)
-  let failure: AuthError | undefined
-  let missingCount = 0
-  for (const url of urls) {
-    const metadataFields = await fetchResourceMetadata(url, query).catch((error: unknown) => {
-      if (!isAuthError(error)) throw error
-      failure = error
-    })
-    if (metadataFields === 'not_found') missingCount += 1
-    else if (metadataFields !== undefined) return parseResourceMetadata(metadataFields, endpoint, url)
-  }
-  if (failure !== undefined) throw failure
-  if (givenUrl === undefined && missingCount === urls.length)
+  const found = await fetchFirstMetadata(query, urls)
+  if (typeof found === 'object') return parseResourceMetadata(found.fields, endpoint, found.url)
+  if (givenUrl === undefined && found === 'missing')
     return { resource: endpoint.origin + path, issuers: [endpoint.origin], scopes: undefined }
   const triedUrls = urls.join(' and ')
   throw new AuthError('metadata_invalid', `${endpoint.origin} asks for a token and has no metadata at ${triedUrls}`)
-}
-
-async function fetchResourceMetadata(url: string, query: ResourceQuery): Promise<JsonObject | 'not_found' | undefined> {
-  const response = await fetchMetadata(query, url)
-  if (response.status >= 500) {
-    throw new AuthError('server_unavailable', `${url} answered ${response.status}`)
-  }
-  if (response.status === 404) return 'not_found'
-  return response.status === 200 ? readJsonObject(response) : undefined
 }
 
 function parseResourceMetadata(fields: JsonObject, endpoint: URL, url: string): ResourceMetadata {

@@ -1,10 +1,10 @@
 import { quoteText } from '@x/core'
 import type { AuthorizationServer } from 'oauth4webapi'
 import { createMetadataUrls, isSameIssuer } from '../oauth-urls.ts'
-import { AuthError, isAuthError } from './auth-error.ts'
+import { AuthError } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
-import { fetchMetadata, readJsonObject, stringsOf } from './fetch-server.ts'
+import { fetchFirstMetadata, stringsOf } from './fetch-server.ts'
 import { parseSafeUrl } from './safe-url.ts'
 
 export interface ServerQuery {
@@ -41,23 +41,9 @@ export async function discoverServerMetadata(query: ServerQuery): Promise<Author
   // Some servers publish the metadata of an issuer with a path at the root. It has to name the issuer all the same, and
   // the owner of the root owns the path.
   const urls = [...new Set([...createMetadataUrls(issuerUrl), ...createMetadataUrls(new URL(issuerUrl.origin))])]
-  let failure: AuthError | undefined
-  let missingCount = 0
-  for (const url of urls) {
-    const response = await fetchMetadata(query, url).catch((error: unknown) => {
-      if (!isAuthError(error)) throw error
-      failure = error
-    })
-    if (response === undefined) continue
-    if (response.status === 404) missingCount += 1
-    if (response.status >= 500) {
-      failure = new AuthError('server_unavailable', `${url} answered ${response.status}`, { issuer })
-    }
-    const fields = response.status === 200 ? await readJsonObject(response) : undefined
-    if (fields !== undefined) return parseServerMetadata(fields, query, url)
-  }
-  if (failure !== undefined) throw failure
-  if (missingCount === urls.length && query.hasDefaultEndpoints !== undefined) return createDefaultMetadata(query, urls)
+  const found = await fetchFirstMetadata(query, urls)
+  if (typeof found === 'object') return parseServerMetadata(found.fields, query, found.url)
+  if (found === 'missing' && query.hasDefaultEndpoints !== undefined) return createDefaultMetadata(query, urls)
   throw new AuthError('metadata_invalid', describeMissingMetadata(issuer, urls), { issuer })
 }
 

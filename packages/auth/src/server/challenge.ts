@@ -33,31 +33,25 @@ export interface Challenges {
   createScopeChallenge(scopes: Scopes): HttpErrorResponse
 }
 
-/** What challenges say of the server. */
-export interface ChallengeSettings {
-  /** URL of the resource's metadata. */
-  readonly metadataUrl: string
-  /** Scopes that every request needs. */
-  readonly scopes: Scopes
-  /**
-   * `'accepted'` allows proofs beside bearer tokens, and `'required'` rejects bearer tokens. Undefined if proofs are
-   * not accepted.
-   */
-  readonly dpop: 'accepted' | 'required' | undefined
-}
-
 type ChallengeParameters = Readonly<Record<string, string>>
 
-export function createChallenges(settings: ChallengeSettings, scheme: 'bearer' | 'dpop'): Challenges {
-  const { metadataUrl } = settings
-  const scope = settings.scopes.join(' ')
+/** `scopes` are those that every request needs. */
+export function createChallenges(
+  {
+    metadataUrl,
+    scopes,
+    dpop,
+  }: { readonly metadataUrl: string; readonly scopes: Scopes; readonly dpop: 'accepted' | 'required' | undefined },
+  scheme: 'bearer' | 'dpop',
+): Challenges {
+  const scope = scopes.join(' ')
   const createChallengeResponse = (
     status: number,
     message: string,
     parameters: ChallengeParameters,
   ): HttpErrorResponse => {
     const allParameters = { ...parameters, resource_metadata: metadataUrl }
-    return { status, message, headers: { 'WWW-Authenticate': writeChallenge(allParameters, settings, scheme) } }
+    return { status, message, headers: { 'WWW-Authenticate': writeChallenge(allParameters, dpop, scheme) } }
   }
   const invalidProofMessage = 'Send a fresh proof for this request and this token in the DPoP header'
   return {
@@ -102,7 +96,7 @@ function createUnavailableResponse(retryAfterMs: number = defaultRetryAfterMs): 
 // accepted.
 function writeChallenge(
   parameters: ChallengeParameters,
-  { dpop }: ChallengeSettings,
+  dpop: 'accepted' | 'required' | undefined,
   usedScheme: 'bearer' | 'dpop',
 ): string {
   const bearerChallenge = `Bearer ${writeParameters(parameters)}`

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonValue } from '@x/schema'
 import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose'
 import type { HttpRequestHead } from './credentials.ts'
 import { sha256 } from '../digest.ts'
+import type { SharedIssuerSettings } from './issuers.ts'
 import { TokenError } from './token-error.ts'
 import { asymmetricAlgorithms } from './verify-jwt.ts'
 
@@ -52,10 +53,7 @@ export interface ProofContext {
   readonly ledger: Ledger
 }
 
-export interface ProofSettings extends DpopOptions {
-  readonly resource: string
-  readonly now: () => number
-}
+export type ProofSettings = DpopOptions & Pick<SharedIssuerSettings, 'resource' | 'now'>
 
 /** Accepted signature algorithms, which the metadata and the challenges list. */
 export const proofAlgorithms = asymmetricAlgorithms

@@ -7,6 +7,7 @@ import type { FetchFunction } from '../bounded-fetch.ts'
 import { parseSecureUrl } from '../oauth-urls.ts'
 import { discoverIssuerMetadata } from './issuer-requests.ts'
 import { TokenError } from './token-error.ts'
+import type { JwtRequirements } from './verify-jwt.ts'
 
 /** How tokens are introspected (RFC 7662). */
 export interface IntrospectionOptions {
@@ -16,13 +17,8 @@ export interface IntrospectionOptions {
   readonly client: { readonly id: string; readonly secret: string } | { readonly id: string; readonly key: CryptoKey }
 }
 
-export interface IntrospectionDeps extends IntrospectionOptions {
-  readonly issuer: string
-  readonly audience: readonly string[]
-  readonly fetch: FetchFunction
-  readonly clockToleranceMs: number
-  readonly now: () => number
-}
+export type IntrospectionDeps = IntrospectionOptions &
+  Pick<JwtRequirements, 'issuer' | 'audience' | 'clockToleranceMs' | 'now'> & { readonly fetch: FetchFunction }
 
 /** Resolves with the claims. Rejects with a {@link TokenError}. */
 export type IntrospectionFunction = (token: string, context: AuthenticationContext) => Promise<JsonObject>

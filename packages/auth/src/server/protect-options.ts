@@ -1,12 +1,12 @@
 import { createLedger, createLog, errorRecord, type OptionTable, optionTypes, resolveOptions } from '@x/core'
-import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
+import { platformFetch } from '../bounded-fetch.ts'
 import { compileImpliedScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 import { type AuthenticationState, TokenCache } from './authenticate.ts'
 import type { CertificateOf } from './binding.ts'
 import { createChallenges } from './challenge.ts'
 import type { AuthenticationContext } from './credentials.ts'
 import { createProofVerifier, type DpopOptions, dpopOptionTable } from './dpop.ts'
-import { type IssuerOptions, issuerOptionTable, Issuers } from './issuers.ts'
+import { type IssuerOptions, issuerOptionTable, Issuers, type SharedIssuerSettings } from './issuers.ts'
 import { createMetadataUrl } from './metadata.ts'
 import { toStandardPrincipal, type ToPrincipal } from './principal.ts'
 import { limitOutageReports } from './token-error.ts'
@@ -47,10 +47,8 @@ export interface ProtectOptions {
 }
 
 /** For the tests of this package. No option, because no server needs other values. */
-export interface ProtectInternals {
-  readonly now?: (() => number) | undefined
-  readonly cacheMs?: number | undefined
-  readonly fetch?: FetchFunction | undefined
+export type ProtectInternals = {
+  readonly [Name in 'now' | 'cacheMs' | 'fetch']?: SharedIssuerSettings[Name] | undefined
 }
 
 const protectOptionTable = {

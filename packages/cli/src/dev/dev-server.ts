@@ -10,11 +10,6 @@ import type { EventLog } from './event-log.ts'
 import type { DevServer, ServeDevOptions } from './dev-options.ts'
 import { openDevSession } from './session.ts'
 
-export interface DevServerOptions extends ServeDevOptions {
-  /** The page, as a file. Default: the built page of this package. */
-  readonly page?: URL
-}
-
 /** A served page, with what the command and its tests need of it. */
 export interface OpenDevServer extends DevServer {
   readonly log: EventLog
@@ -36,10 +31,10 @@ export async function serveDev(options: ServeDevOptions): Promise<DevServer> {
   return openDevServer(options)
 }
 
-/** Starts a server, and serves its page and hosts on this machine. */
-export async function openDevServer(options: DevServerOptions): Promise<OpenDevServer> {
+/** Starts a server, and serves its page and hosts on this machine. Default of `pageFile`: the built page. */
+export async function openDevServer(options: ServeDevOptions, pageFile?: URL): Promise<OpenDevServer> {
   const { panels = [] } = options
-  const page = readPageFile(panels, options.page)
+  const page = readPageFile(panels, pageFile)
   const token = randomBytes(24).toString('base64url')
   const httpServer = await listenLocally(options.port)
   const { port } = httpServer.address() as AddressInfo

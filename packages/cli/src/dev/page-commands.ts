@@ -9,7 +9,15 @@ import type { EventLog } from './event-log.ts'
 import { readStateKeys } from './state-keys.ts'
 import type { Target } from './target/target.ts'
 
-interface CommandParts {
+export function createPageCommands({
+  log,
+  target,
+  calls,
+  page,
+  env,
+  http,
+  signal,
+}: {
   readonly log: EventLog
   readonly target: Target
   readonly calls: Calls
@@ -17,9 +25,7 @@ interface CommandParts {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly http: DoctorHttp
   readonly signal: AbortSignal
-}
-
-export function createPageCommands({ log, target, calls, page, env, http, signal }: CommandParts): Commands {
+}): Commands {
   const doctor = new Doctor(log, target, { http, signal })
   return {
     startCall: (request) => {

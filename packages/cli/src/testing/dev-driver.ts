@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { CallKind, CallView, MessageView, QuestionView, StampedEvent } from '../dev/events.ts'
-import { type DevServerOptions, type OpenDevServer, openDevServer } from '../dev/dev-server.ts'
+import type { ServeDevOptions } from '../dev/dev-options.ts'
+import { type OpenDevServer, openDevServer } from '../dev/dev-server.ts'
 
 /** `dev-program.ts`, in a folder of its own that is watched. */
 export interface BuiltDevProgram {
@@ -49,8 +50,8 @@ export class DevDriver {
     this.dev = dev
   }
 
-  static async start(options: DevServerOptions): Promise<DevDriver> {
-    const driver = new DevDriver(await openDevServer({ port: 0, ...options }))
+  static async start({ page, ...options }: ServeDevOptions & { readonly page?: URL }): Promise<DevDriver> {
+    const driver = new DevDriver(await openDevServer({ port: 0, ...options }, page))
     void driver.#read().catch(() => {})
     return driver
   }

@@ -21,10 +21,7 @@ const maxDefinitions = 20_000
 /** Read in one turn of the event loop: about 5 ms. */
 const chunkSize = 50
 
-interface IndexedTool {
-  readonly id: number
-  readonly [field: string]: string | number
-}
+type IndexedTool = Readonly<Record<string, string | number>>
 
 /**
  * The words of all tools that callers have listed. A search ranks the tools of its caller only by one another, so that

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '@x/core'
 import { parseFrontmatter } from '../wire/frontmatter.ts'
-import { skillFileName, type SkillFrontmatter, skillLimits } from '../wire/skill.ts'
+import { type Skill, skillFileName, type SkillFrontmatter, skillLimits } from '../wire/skill.ts'
 import { SkillError } from '../skill-error.ts'
 import { mediaTypeOfFile } from './media-types.ts'
 import type { SkillFile } from './skill-file.ts'
@@ -17,9 +17,7 @@ export interface ServedFile {
 }
 
 /** Its files have no digests yet. */
-export interface ParsedSkill {
-  readonly uri: string
-  readonly frontmatter: SkillFrontmatter
+type ParsedSkill = Omit<Skill, 'resources'> & {
   /** All files in the directory of the skill, those of nested skills included. */
   readonly files: readonly ServedFile[]
 }

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { parseJsonObject } from '@x/core'
 import { discoverProbe, olderInitializeRequest } from '@x/exchange/internal'
 import { encodeMessage } from '@x/schema'
-import { type OutputLine, OwnProcess, type ProcessCommand } from './own-process.ts'
+import { OwnProcess, type ProcessCommand } from './own-process.ts'
 
 /** What the first output of a process says: where it listens, that it speaks over its streams, or how it ended. */
 export type Detected =
@@ -23,18 +23,18 @@ const stderrMs = 500
  */
 export function startAndDetect(
   command: ProcessCommand,
-  onLine: (line: OutputLine) => void,
+  onLine: (text: string) => void,
 ): { readonly process: OwnProcess; readonly detected: Promise<Detected> } {
   let decide: (detected: Detected) => void = () => {}
   const decided = new Promise<Detected>((resolve) => {
     decide = resolve
   })
-  const process = new OwnProcess(command, (line) => {
+  const process = new OwnProcess(command, (text, stream) => {
     // The answer is no output of the author's.
-    if (line.stream === 'stdout' && isRpcMessage(line.text)) return decide({ transport: 'stdio' })
-    onLine(line)
-    const url = findUrl(line.text)
-    if (url !== undefined && line.stream === 'stdout') decide({ transport: 'http', url })
+    if (stream === 'stdout' && isRpcMessage(text)) return decide({ transport: 'stdio' })
+    onLine(text)
+    const url = findUrl(text)
+    if (url !== undefined && stream === 'stdout') decide({ transport: 'http', url })
     else if (url !== undefined) void sleep(stderrMs).then(() => decide({ transport: 'http', url }))
   })
   void process.exited.then((reason) => decide({ transport: undefined, reason }))

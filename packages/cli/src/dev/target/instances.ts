@@ -60,7 +60,7 @@ export class Instances {
   }
 
   async #startOne(): Promise<Detected> {
-    const { process, detected } = startAndDetect(this.#command, ({ text }) => this.#listener.onLine(text, process.pid))
+    const { process, detected } = startAndDetect(this.#command, (text) => this.#listener.onLine(text, process.pid))
     this.#processes.add(process)
     const result = await detected
     if (result.transport === 'http') {

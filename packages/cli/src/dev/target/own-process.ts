@@ -8,11 +8,6 @@ export interface ProcessCommand extends Program {
   readonly cwd: string
 }
 
-export interface OutputLine {
-  readonly stream: 'stdout' | 'stderr'
-  readonly text: string
-}
-
 /** Short, because a call of an older client that waits for an answer would hold the server for longer. */
 const stopMs = 1000
 
@@ -27,13 +22,16 @@ export class OwnProcess {
   readonly #isGrouped = process.platform !== 'win32'
   readonly #child: ChildProcessWithoutNullStreams
 
-  constructor({ command, args, env, cwd }: ProcessCommand, onLine: (line: OutputLine) => void) {
+  constructor(
+    { command, args, env, cwd }: ProcessCommand,
+    onLine: (text: string, stream: 'stdout' | 'stderr') => void,
+  ) {
     const options = { env, cwd, stdio: 'pipe', windowsHide: true, detached: this.#isGrouped } as const
     const child = spawn(command, [...args], options)
     this.#child = child
     child.stdin.on('error', () => {})
     for (const stream of ['stdout', 'stderr'] as const)
-      createInterface({ input: child[stream] }).on('line', (text) => onLine({ stream, text }))
+      createInterface({ input: child[stream] }).on('line', (text) => onLine(text, stream))
     const guard = this.#isGrouped && child.pid !== undefined ? guardGroup(child.pid) : undefined
     this.exited = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(`it cannot be started: ${error.message}`))

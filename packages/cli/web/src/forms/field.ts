@@ -9,22 +9,6 @@ export interface Option {
 /** The format of a text. */
 export type TextFormat = 'date' | 'date-time' | 'email' | 'uri'
 
-/** A line of text. Lengths count code points, as JSON Schema does. */
-export interface TextKind {
-  readonly type: 'text'
-  readonly format?: TextFormat | undefined
-  readonly minLength?: number | undefined
-  readonly maxLength?: number | undefined
-}
-
-/** A number or an integer. */
-export interface NumberKind {
-  readonly type: 'number'
-  readonly whole: boolean
-  readonly minimum?: number | undefined
-  readonly maximum?: number | undefined
-}
-
 /** Several options. */
 export interface ChoicesKind {
   readonly type: 'choices'
@@ -35,8 +19,20 @@ export interface ChoicesKind {
 
 /** The kind of a field's value. */
 export type FieldKind =
-  | TextKind
-  | NumberKind
+  /** A line of text. Lengths count code points, as JSON Schema does. */
+  | {
+      readonly type: 'text'
+      readonly format?: TextFormat | undefined
+      readonly minLength?: number | undefined
+      readonly maxLength?: number | undefined
+    }
+  /** A number or an integer. */
+  | {
+      readonly type: 'number'
+      readonly whole: boolean
+      readonly minimum?: number | undefined
+      readonly maximum?: number | undefined
+    }
   | { readonly type: 'flag' }
   /** One of the options. */
   | { readonly type: 'choice'; readonly options: readonly Option[] }

@@ -1,6 +1,8 @@
 import type { TargetedInputEvent, VNode } from 'preact'
-import { type NumberKind, type TextKind, textOf } from '../forms/field.ts'
+import { type FieldKind, textOf } from '../forms/field.ts'
 import type { Completions, InputProps } from './input-props.ts'
+
+type KindOf<Type extends FieldKind['type']> = { readonly kind: Extract<FieldKind, { readonly type: Type }> }
 
 function attributesOf({ id, field, draft, describedBy, isInvalid, onDraft }: InputProps) {
   return {
@@ -14,7 +16,7 @@ function attributesOf({ id, field, draft, describedBy, isInvalid, onDraft }: Inp
 }
 
 /** Shows an input for a line of text, a date, a time or an address. */
-export function TextInput({ kind, ...props }: InputProps & { readonly kind: TextKind }): VNode {
+export function TextInput({ kind, ...props }: InputProps & KindOf<'text'>): VNode {
   const attributes = attributesOf(props)
   const { completions } = props
   switch (kind.format) {
@@ -61,7 +63,7 @@ function CompletedInput(props: InputProps & { readonly completions: Completions 
 }
 
 /** Shows an input for a number. It is a text input, because number inputs hide text that is not a number. */
-export function NumberInput({ kind, ...props }: InputProps & { readonly kind: NumberKind }): VNode {
+export function NumberInput({ kind, ...props }: InputProps & KindOf<'number'>): VNode {
   return (
     <input type="text" inputMode={kind.whole ? 'numeric' : 'decimal'} autocomplete="off" {...attributesOf(props)} />
   )

@@ -27,12 +27,7 @@ export type TimelineEntry =
   | { readonly type: 'note'; readonly seq: number; readonly at: number; readonly text: string }
 
 /** One line that the server has written, or a note about no call. */
-export interface OutputEntry {
-  readonly seq: number
-  readonly at: number
-  readonly pid: number | undefined
-  readonly text: string
-}
+export type OutputEntry = Omit<Extract<StampedEvent, { readonly type: 'output' }>, 'type'>
 
 /** A panel of the program, with its latest data. */
 export interface PanelState extends PanelView {
