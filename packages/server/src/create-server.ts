@@ -82,8 +82,8 @@ function createMcpServer(
   composition: Composition,
 ): McpServer {
   const { settings } = state
-  const { subscriptions, loadMonitor } = settings
-  const emitDrain = createEmitDrain(settings)
+  const { subscriptions, loadMonitor, events, log } = settings
+  const emitDrain = createEmitDrain(loadMonitor, events, log)
 
   let closePromise: Promise<void> | undefined
   const close: McpServer['close'] = (options = {}) => {

@@ -50,17 +50,12 @@ export class Drains {
   }
 }
 
-interface DrainReporter {
-  readonly events: Pick<EventSource, 'emit'>
-  readonly log: Log
-  readonly loadMonitor: {
-    readonly runningCount: number
-    readServerLoad(): Pick<McpServerLoad, 'counters'>
-  }
-}
-
 /** Also logs how many calls have moved, because a process that stops may end before its metrics are read. */
-export function createEmitDrain({ events, log, loadMonitor }: DrainReporter): EmitDrain {
+export function createEmitDrain(
+  loadMonitor: { readonly runningCount: number; readServerLoad(): Pick<McpServerLoad, 'counters'> },
+  events: Pick<EventSource, 'emit'>,
+  log: Log,
+): EmitDrain {
   let loggedCount = 0
   return (type) => {
     events.emit?.({ type, runningCount: loadMonitor.runningCount })

@@ -16,10 +16,7 @@ export type SerializedSession = {
 }
 
 /** Whose sessions these are: a user's, at a server. */
-export interface SessionOwner {
-  readonly target: string | undefined
-  readonly user: string | null | undefined
-}
+export type SessionOwner = { readonly [Name in 'target' | 'user']: SerializedSession[Name] | undefined }
 
 /**
  * Serializes a session for its owner (seed data-layer-sessions, creating sessions). Throws {@link SessionError}

@@ -8,11 +8,17 @@ import type { DeletedSession, NewSession } from './session-options.ts'
 export type SessionHost = Pick<ExtensionHost, 'state' | 'bus' | 'runtime' | 'log'>
 
 /** Any number of servers may share it. */
-export interface SessionDefinition extends SessionHooks {
+export interface SessionDefinition {
   readonly store: StateStore | undefined
   /** Seals states in place of the server's codec. */
   readonly stateCodec: StateCodec | undefined
   readonly ttlMs: number
+  /** Every session has a state, so a request without one is rejected. */
+  readonly hasState: boolean
+  /** Resolves with the first state of a session, or with undefined if the handlers keep none. */
+  readonly begin: (session: NewSession) => Promise<JsonValue | undefined>
+  /** Frees the resources of a session. The state is undefined if the request contained none. */
+  readonly end: (session: DeletedSession<JsonValue | undefined>, report: (error: unknown) => void) => Promise<void>
 }
 
 /** A definition, with what one server adds. */
@@ -28,32 +34,8 @@ export interface ResolvedSessionOptions extends SessionDefinition, Pick<SessionH
   readonly randomUuid: () => string
 }
 
-/** The author's callbacks, with parsed states. */
-export interface SessionHooks {
-  /** Every session has a state, so a request without one is rejected. */
-  readonly hasState: boolean
-  /** Resolves with the first state of a session, or with undefined if the handlers keep none. */
-  readonly begin: (session: NewSession) => Promise<JsonValue | undefined>
-  /** Frees the resources of a session. The state is undefined if the request contained none. */
-  readonly end: (session: DeletedSession<JsonValue | undefined>, report: (error: unknown) => void) => Promise<void>
-}
-
 /** A token opens only with the purpose for which it was sealed. */
 export const sessionPurposes = { id: 'session', state: 'session-state' } as const
-
-/**
- * Checks the options of sessions.
- *
- * @throws RangeError for a `ttlMs` that is longer than the lifetime of the codec's tokens.
- */
-export function createSessionDefinition(
-  { store, ttlMs }: Pick<SessionDefinition, 'store' | 'ttlMs'>,
-  stateCodec: StateCodec | undefined,
-  hooks: SessionHooks,
-): SessionDefinition {
-  if (stateCodec !== undefined) checkCodecLifetime('state.codec', stateCodec, ttlMs)
-  return { store, stateCodec, ttlMs, ...hooks }
-}
 
 /**
  * Returns the options of sessions at one server.
@@ -80,8 +62,12 @@ export function resolveSessionOptions(definition: SessionDefinition, host: Sessi
   }
 }
 
-/** Sessions that live longer than their tokens would fail in the middle of a conversation. */
-function checkCodecLifetime(name: string, { lifetimeMs }: StateCodec, ttlMs: number): void {
+/**
+ * Sessions that live longer than their tokens would fail in the middle of a conversation.
+ *
+ * @throws RangeError for a `ttlMs` that is longer than the lifetime of the codec's tokens.
+ */
+export function checkCodecLifetime(name: string, { lifetimeMs }: StateCodec, ttlMs: number): void {
   if (lifetimeMs === undefined || ttlMs <= lifetimeMs) return
   throw new RangeError(
     `ttlMs is ${ttlMs}, and the tokens of ${name} open for ${lifetimeMs} ms: give the codec a maxAgeMs of ${ttlMs}, or shorten ttlMs`,

@@ -7,10 +7,10 @@ import { serveSessions } from './serve-sessions.ts'
 import { getRunSession, type Session, type SessionView, getSessionView } from './session.ts'
 import type { SessionEvents, SessionOptions, SessionState } from './session-options.ts'
 import {
-  createSessionDefinition,
+  checkCodecLifetime,
   type ResolvedSessionOptions,
   resolveSessionOptions,
-  type SessionHooks,
+  type SessionDefinition,
 } from './resolved-session-options.ts'
 import { SessionError } from '../session-error.ts'
 import { statelessParser, createStateParser, type StateParser } from './state-parser.ts'
@@ -90,12 +90,11 @@ function hasState<State>(
   return options.state !== undefined
 }
 
-function defineSessions<State>(
-  options: ResolvedOptions<SessionOptions, typeof sessionOptionTable> &
-    SessionEvents<State> & { readonly state?: SessionState<State> | undefined },
-  parser: StateParser<State>,
-): Sessions<State> {
-  const definition = createSessionDefinition(options, options.state?.codec, createHooks(options, parser))
+type DefinedOptions<State> = ResolvedOptions<SessionOptions, typeof sessionOptionTable> &
+  SessionEvents<State> & { readonly state?: SessionState<State> | undefined }
+
+function defineSessions<State>(options: DefinedOptions<State>, parser: StateParser<State>): Sessions<State> {
+  const definition = createDefinition(options, parser)
   const findCallSession = (call: CallView): OpenedSession | undefined => findOpenedSession(call, definition)
   const find = (ctx: CallView): Session<State> | undefined => {
     const openedSession = findCallSession(ctx)
@@ -145,8 +144,16 @@ async function revokeSession({ canRevoke, registry, ttlMs }: ResolvedSessionOpti
   await registry.end(id, ttlMs)
 }
 
-function createHooks<State>({ onCreate, onDelete }: SessionEvents<State>, parser: StateParser<State>): SessionHooks {
+function createDefinition<State>(
+  { store, ttlMs, state: stateOptions, onCreate, onDelete }: DefinedOptions<State>,
+  parser: StateParser<State>,
+): SessionDefinition {
+  const stateCodec = stateOptions?.codec
+  if (stateCodec !== undefined) checkCodecLifetime('state.codec', stateCodec, ttlMs)
   return {
+    store,
+    ttlMs,
+    stateCodec,
     hasState: parser.initial !== undefined,
     begin: async (session) => {
       const state = (await onCreate?.(session)) ?? undefined

@@ -1,7 +1,6 @@
 import { quoteText } from '@x/core'
 import { isJsonObject } from '@x/schema'
 import { isTaskId, maxIdLength } from './parse-results.ts'
-import type { TaskReference } from './task-requests.ts'
 import { TaskError } from './task-error.ts'
 
 /**
@@ -21,13 +20,10 @@ export type SerializedTask = {
 }
 
 /** Server and user of a client's tasks. */
-export interface TaskOwner {
-  readonly target: string | undefined
-  readonly user: string | null | undefined
-}
+type TaskOwner = { readonly [Name in 'target' | 'user']: SerializedTask[Name] | undefined }
 
 /** What a checked {@link SerializedTask} contains. */
-export interface ResumedTask extends TaskReference {
+export interface ResumedTask extends Pick<SerializedTask, 'taskId' | 'tool'> {
   readonly answeredKeys: readonly string[]
 }
 
@@ -67,10 +63,7 @@ function isKeyList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.length <= maxAnsweredKeys && value.every((key) => typeof key === 'string')
 }
 
-function requireIdentifiedOwner({ target, user }: TaskOwner): {
-  readonly target: string
-  readonly user: string | null
-} {
+function requireIdentifiedOwner({ target, user }: TaskOwner): Pick<SerializedTask, 'target' | 'user'> {
   if (target === undefined) {
     const message = 'This connection has no URL that identifies its server: give tasksClient() a `target`'
     throw new TaskError('unidentified', message)

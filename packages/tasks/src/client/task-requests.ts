@@ -9,15 +9,10 @@ import { errorCodes, type InputResponses, type JsonObject } from '@x/schema'
 import { relatedTaskKey, tasksCapability } from '../schema/task-params.ts'
 import type { GetTaskResult } from '../schema/task.ts'
 import { type ParsedResult, parseAcknowledgement, parseTaskState } from './parse-results.ts'
+import type { SerializedTask } from './serialized-task.ts'
 import { TaskError } from './task-error.ts'
 
-/** A task's id, and the tool that it runs. */
-export interface TaskReference {
-  readonly taskId: string
-  readonly tool: string
-}
-
-export interface TaskCall extends TaskReference {
+export interface TaskCall extends Pick<SerializedTask, 'taskId' | 'tool'> {
   readonly host: ClientExtensionHost
   readonly settings: { readonly persistentWorkflow: object | undefined }
   readonly options: CallOptions

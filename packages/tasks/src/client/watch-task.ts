@@ -2,12 +2,13 @@ import { sleep } from '@x/core'
 import { type CallOptions, type ClientExtensionHost, type Progress, retryAfterMsOf } from '@x/client'
 import { isJsonObject, projectMetaKeys } from '@x/schema'
 import type { DetailedTask, Task } from '../schema/task.ts'
+import type { SerializedTask } from './serialized-task.ts'
 import { computeFailurePauseMs, computePollPauseMs, isTemporary, type TasksClientSettings } from './settings.ts'
-import { getTask, type TaskReference } from './task-requests.ts'
+import { getTask } from './task-requests.ts'
 import { TaskError } from './task-error.ts'
 import { TaskNotifications } from './task-notifications.ts'
 
-export interface WatchedTask extends TaskReference {
+export interface WatchedTask extends Pick<SerializedTask, 'taskId' | 'tool'> {
   readonly host: ClientExtensionHost
   readonly settings: TasksClientSettings
   /** State in which the task was created. Undefined if it was resumed. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { resolveOptions, type Schedule } from '@x/core'
 import type { Server } from '@x/exchange'
 import { checkServer } from '@x/exchange/internal'
-import type { BodyBounds, HttpAdapter, HttpErrorResponse, RequestView } from '../server/http-adapter.ts'
+import type { ArrivingBody, HttpAdapter, HttpErrorResponse, RequestView } from '../server/http-adapter.ts'
 import {
   bodyAlreadyReadResponse,
   bodyTooLargeResponse,
@@ -76,7 +76,7 @@ export type NodeContext = HandlerContext<IncomingMessage, NodeTarget>
 const nodeHttpAdapter: HttpAdapter<IncomingMessage, NodeTarget> = {
   ...nodeResponseWriter,
   createRequestView: ({ request }) => createNodeRequestView(request),
-  readText: ({ request }, bounds) => readNodeBody(request, bounds),
+  readText: ({ request }, arrivingBody) => readNodeBody(request, arrivingBody),
   countUnread(target, take) {
     target.takeUnreadBytes = take
   },
@@ -170,17 +170,18 @@ export function createTimerWheel<T extends Pick<RunningCall, 'index' | 'dueTick'
 const tickMs = 1_000
 
 /** Reads a body as UTF-8. Stops at the limit, even if `Content-Length` is smaller. */
-function readNodeBody(request: NodeRequest, bounds: BodyBounds): Promise<string | HttpErrorResponse> {
-  const { maxBytes } = bounds
+function readNodeBody(request: NodeRequest, arrivingBody: ArrivingBody): Promise<string | HttpErrorResponse> {
+  const { maxBytes } = arrivingBody
   if (request.readableDidRead || request.readableEnded) return Promise.resolve(readParsedBody(request.body, maxBytes))
   // Not read here: node:http discards its bytes, so that the peer can read the answer.
   if (Number(request.headers['content-length']) > maxBytes) return Promise.resolve(bodyTooLargeResponse(maxBytes))
-  return new Promise((resolve) => collectBody(request, bounds, resolve))
+  return new Promise((resolve) => collectBody(request, arrivingBody, resolve))
 }
 
 // The request keeps its listeners until its answer has ended, which may take days, so they release the body once it is
 // complete.
-function collectBody(request: NodeRequest, { maxBytes, arrivingBody }: BodyBounds, resolve: FinishBody): void {
+function collectBody(request: NodeRequest, arrivingBody: ArrivingBody, resolve: FinishBody): void {
+  const { maxBytes } = arrivingBody
   const announcedBytes = Number(request.headers['content-length'] ?? Number.NaN)
   let finish: FinishBody | undefined = resolve
   let bytes: Buffer | undefined

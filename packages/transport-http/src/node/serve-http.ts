@@ -8,7 +8,7 @@ import { createHandler, createNodeContext, createNodeRequestView, type NodeConte
 import { rejectOtherPath, rejectPipelinedRequest, rejectRequestLine, rejectWhileStopping } from './rejections.ts'
 import { OpenResponses, sendAnswer } from './response-writer.ts'
 import { resolveServeOptions, type ServeHttpOptions } from './serve-options.ts'
-import { createStopFunction, type StopOptions, type StopState } from './stop.ts'
+import { createStopFunction, type StopOptions, type StopPhase } from './stop.ts'
 import { createErrorAnswer, internalErrorResponse } from '../server/reply.ts'
 
 /** A server that listens on a port. */
@@ -63,17 +63,17 @@ export async function startHttpServer(
   const allowedHosts = handlerOptions.allowedHosts ?? loopbackHostsOf(host)
   const context = createNodeContext(mcpServer, { ...handlerOptions, allowedHosts }, internals)
   const openResponses = new OpenResponses()
-  const stopState: StopState = { phase: 'open' }
+  let stopPhase: StopPhase = 'open'
 
   const handleRequest = createHandler(context)
-  const isOpen = (): boolean => stopState.phase === 'open' && mcpServer.load.ready
+  const isOpen = (): boolean => stopPhase === 'open' && mcpServer.load.ready
   const answerHealthCheck = createHealthCheck(isOpen, async () => {
     await context.settings.authReady?.()
     return mcpServer.ready()
   })
   const serveUnclaimed = (request: IncomingMessage, response: ServerResponse, hasPipelineRoom: boolean): void => {
     if (!hasPipelineRoom) rejectPipelinedRequest(response)
-    else if (stopState.phase === 'refusing') rejectWhileStopping(response)
+    else if (stopPhase === 'refusing') rejectWhileStopping(response)
     else if (hasPath(path, request.url)) handleRequest(request, response)
     else rejectOtherPath(request, response, path, context)
   }
@@ -82,7 +82,7 @@ export async function startHttpServer(
     if (request.httpVersionMajor === 0) return rejectRequestLine(response)
     // While the server stops, `Connection: close` makes clients open a new connection, which may reach another
     // instance.
-    if (stopState.phase !== 'open') response.shouldKeepAlive = false
+    if (stopPhase !== 'open') response.shouldKeepAlive = false
     if (!hasPath(path, request.url) && answerHealthCheck(request, response)) return
     if (onRequest === undefined) return serveUnclaimed(request, response, hasPipelineRoom)
     const serve = (): void => serveUnclaimed(request, response, hasPipelineRoom)
@@ -102,7 +102,7 @@ export async function startHttpServer(
     adapterRequests,
     schedule,
     mcpServer,
-    stopState,
+    onPhase: (phase) => (stopPhase = phase),
     stopOnSignals,
   })
   return {

@@ -18,14 +18,12 @@ export interface StopOptions {
   readonly noticeMs?: number | undefined
 }
 
-export interface StopState {
-  /** `leaving`: `/readyz` returns 503, and calls are still served. `refusing`: new calls are rejected as well. */
-  phase: 'open' | 'leaving' | 'refusing'
-}
+/** `leaving`: `/readyz` returns 503, and calls are still served. `refusing`: new calls are rejected as well. */
+export type StopPhase = 'open' | 'leaving' | 'refusing'
 
 interface StopDeps extends GracefulStopDeps {
   readonly mcpServer: Server
-  readonly stopState: StopState
+  readonly onPhase: (phase: StopPhase) => void
   readonly stopOnSignals: boolean | StopOptions
 }
 
@@ -58,8 +56,8 @@ async function stopHttpServer(
   deps: StopDeps,
   { graceMs, noticeMs }: { readonly graceMs: number; readonly noticeMs: number },
 ): Promise<void> {
-  const { mcpServer, stopState, schedule } = deps
-  stopState.phase = 'leaving'
+  const { mcpServer, onPhase, schedule } = deps
+  onPhase('leaving')
   const undrainFunctions: Undrain[] = []
   if (noticeMs > 0) {
     // Running calls are not handed off yet: a balancer that still counts this instance as ready would send them back to
@@ -68,7 +66,7 @@ async function stopHttpServer(
     await new Promise<void>((resolve) => void schedule(resolve, noticeMs))
   }
   undrainFunctions.push(mcpServer.drain({ graceMs }))
-  stopState.phase = 'refusing'
+  onPhase('refusing')
   try {
     await stopGracefully(deps, graceMs)
   } finally {

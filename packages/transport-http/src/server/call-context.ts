@@ -150,6 +150,7 @@ export function createArrivingBody<Source>(
   const releases: (() => void)[] = []
   let countedBytes = 0
   return {
+    maxBytes,
     grow(receivedBytes) {
       if (receivedBytes <= countedBytes) return undefined
       // Each step doubles the counted bytes, so that a body in tiny chunks causes few entries in the ledger.

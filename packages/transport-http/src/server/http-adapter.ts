@@ -78,8 +78,9 @@ export interface HttpErrorResponse {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** Counts the bytes of one body while it arrives. */
+/** Limits one body, and counts its bytes for its caller and for all callers while it arrives. */
 export interface ArrivingBody {
+  readonly maxBytes: number
   /** Counts what has arrived so far. If a limit is reached, returns the response that rejects the body. */
   grow(receivedBytes: number): HttpErrorResponse | undefined
   /** Releases the counted bytes, when the body is parsed or its connection has closed. */
@@ -92,13 +93,6 @@ export interface ArrivingBody {
  */
 export type TakeUnreadBytes = (bytes: number) => (() => void) | undefined
 
-/** Limits for a body that arrives. */
-export interface BodyBounds {
-  readonly maxBytes: number
-  /** Counts this body for its caller and for all callers. */
-  readonly arrivingBody: ArrivingBody
-}
-
 /**
  * Reads and answers requests on one platform. `Target` is the platform's record of one request. All requests share
  * these functions, because thousands of requests may be open at once.
@@ -106,7 +100,7 @@ export interface BodyBounds {
 export interface HttpAdapter<Source, Target> extends ResponseWriter<Target> {
   createRequestView(target: Target): RequestView<Source>
   /** Reads the body. If that fails, returns the response that rejects it. */
-  readText(target: Target, bounds: BodyBounds): Promise<string | HttpErrorResponse>
+  readText(target: Target, body: ArrivingBody): Promise<string | HttpErrorResponse>
   /** Sets what counts the unread bytes of the answer. Absent on platforms that do not report them. */
   countUnread?(target: Target, take: TakeUnreadBytes): void
 }

@@ -108,7 +108,7 @@ export function documentHandler(
 const webHttpAdapter: HttpAdapter<Request, WebTarget> = {
   ...webResponseWriter,
   createRequestView: createWebRequestView,
-  readText: ({ request }, bounds) => readBody(request, bounds),
+  readText: ({ request }, arrivingBody) => readBody(request, arrivingBody),
 }
 
 function createWebRequestView({ request, platform }: WebTarget): RequestView<Request> {

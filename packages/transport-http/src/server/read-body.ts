@@ -1,4 +1,4 @@
-import type { BodyBounds, HttpErrorResponse } from './http-adapter.ts'
+import type { ArrivingBody, HttpErrorResponse } from './http-adapter.ts'
 import { runInNextBatch } from './run-call.ts'
 import { incompleteBodyResponse, bodyAlreadyReadResponse, bodyTooLargeResponse, invalidTextResponse } from './reply.ts'
 
@@ -7,10 +7,8 @@ import { incompleteBodyResponse, bodyAlreadyReadResponse, bodyTooLargeResponse, 
  * section 6.3, and RFC 9113, section 8.1.1), so a short one is read as a whole, and the platform needs no stream for
  * it.
  */
-export async function readBody(
-  request: Request,
-  { maxBytes, arrivingBody }: BodyBounds,
-): Promise<string | HttpErrorResponse> {
+export async function readBody(request: Request, arrivingBody: ArrivingBody): Promise<string | HttpErrorResponse> {
+  const { maxBytes } = arrivingBody
   if (request.bodyUsed) return bodyAlreadyReadResponse
   const contentLength = request.headers.get('content-length')
   if (Number(contentLength) > maxBytes) return bodyTooLargeResponse(maxBytes)
@@ -22,7 +20,7 @@ export async function readBody(
       await new Promise<void>(runInNextBatch)
       return decodeWholeBody(bytes, maxBytes)
     }
-    return request.body === null ? '' : await readBodyStream(request.body, { maxBytes, arrivingBody })
+    return request.body === null ? '' : await readBodyStream(request.body, arrivingBody)
   } catch {
     return incompleteBodyResponse
   }
@@ -47,8 +45,9 @@ const wholeBodyDecoder = new TextDecoder('utf-8', fatalDecodingOptions)
 
 async function readBodyStream(
   stream: ReadableStream<Uint8Array>,
-  { maxBytes, arrivingBody }: BodyBounds,
+  arrivingBody: ArrivingBody,
 ): Promise<string | HttpErrorResponse> {
+  const { maxBytes } = arrivingBody
   const decodeChunk = createDecoder()
   const reader = stream.getReader()
   let text = ''

@@ -81,12 +81,11 @@ async function serveBody<Source, Target>(
   const { httpAdapter, server, settings } = context
   const { target, view, principal, headers } = request
   const caller = { principal, view, settings }
-  const maxBytes = settings.bounds.bytes
   httpAdapter.countUnread?.(target, createUnreadCounter(server.ledger, caller))
-  const arrivingBody = createArrivingBody(server.ledger, caller, maxBytes)
+  const arrivingBody = createArrivingBody(server.ledger, caller, settings.bounds.bytes)
   try {
     // An HTTP method that only an adapter handles has no body.
-    const bodyText = view.method === 'POST' ? await httpAdapter.readText(target, { maxBytes, arrivingBody }) : ''
+    const bodyText = view.method === 'POST' ? await httpAdapter.readText(target, arrivingBody) : ''
     if (typeof bodyText !== 'string') {
       emitHttpRefusal(context, bodyText.status === 413 ? 'size' : 'syntax', bodyText.status)
       return httpAdapter.send(target, createErrorAnswer(bodyText, headers))

@@ -1,15 +1,5 @@
-import type { Readable, Writable } from 'node:stream'
 import { keepProcessWithoutStderr } from '@x/core'
-
-/** Access to the process's own streams while the protocol uses them. */
-export interface ProcessStreams {
-  readonly input: Readable
-  readonly output: Writable
-  /** Writes to stdout. Until `release`, any other output to stdout goes to stderr. */
-  readonly send: (text: string, onDone: () => void) => boolean
-  /** Ends the redirection, and lets the process exit. */
-  release(): void
-}
+import type { StreamPair } from '../close-streams.ts'
 
 type WriteArguments = [
   chunk: string | Uint8Array,
@@ -21,11 +11,15 @@ let areStreamsTaken = false
 
 /**
  * Reserves stdin and stdout for the protocol: stdout may contain only messages (basic/transports/stdio), so until
- * `release` everything else that is written there, such as by `console.log`, goes to stderr.
+ * `release` everything else that is written there, such as by `console.log`, goes to stderr. `send` writes to stdout,
+ * and `release` also lets the process exit.
  *
  * @throws Error if they are already reserved.
  */
-export function acquireProcessStreams(): ProcessStreams {
+export function acquireProcessStreams(): StreamPair & {
+  readonly send: (text: string, onDone: () => void) => boolean
+  release(): void
+} {
   if (areStreamsTaken)
     throw new Error('stdin and stdout are already in use: close that service first, or pass other streams')
   areStreamsTaken = true

@@ -41,14 +41,6 @@ interface OpenQuestion {
   isSent: boolean
 }
 
-interface WaitingRequest {
-  readonly request: RpcRequest
-  readonly call: Call
-  readonly resolve: (response: RpcResponse) => void
-  readonly reject: (error: unknown) => void
-  readonly cancel: (reason: unknown) => void
-}
-
 const maxQuestions = 100
 
 /**
@@ -59,7 +51,16 @@ export class CallRun implements LegacyRunningCall {
   readonly #options: CallRunOptions
   readonly #controller = new AbortController()
   readonly #questions = new Map<string, OpenQuestion>()
-  #waitingRequest: WaitingRequest | undefined
+  #waitingRequest:
+    | {
+        readonly request: RpcRequest
+        readonly call: Call
+        readonly resolve: (response: RpcResponse) => void
+        readonly reject: (error: unknown) => void
+        /** Listens to the call's signal. */
+        readonly cancel: (reason: unknown) => void
+      }
+    | undefined
   #outcome: CallRunOutcome | undefined
   #firstRequest: RpcRequest | undefined
   #legacyRequestId = 0
@@ -299,7 +300,7 @@ export class CallRun implements LegacyRunningCall {
     })
   }
 
-  #detach({ call, cancel }: WaitingRequest): void {
+  #detach({ call, cancel }: { readonly call: Call; readonly cancel: (reason: unknown) => void }): void {
     offCancel(call, cancel)
     this.#waitingRequest = undefined
   }

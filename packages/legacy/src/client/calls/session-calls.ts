@@ -20,12 +20,6 @@ import { isLegacyError } from './legacy-error.ts'
 import type { LegacySession } from './session.ts'
 import { createUnknownStateResponse } from './translate.ts'
 
-/** A request of 2026-07-28, with its call. */
-export interface ForwardedRequest {
-  readonly request: RpcRequest
-  readonly call: Call
-}
-
 /** The calls of one connection, each in a session with an older server. */
 export class SessionCalls {
   readonly #settings: LegacySettings
@@ -44,7 +38,7 @@ export class SessionCalls {
     const requestState = request.params?.['requestState']
     const run = typeof requestState === 'string' ? this.#runs.get(requestState) : undefined
     // Another user's state is an unknown one.
-    if (run !== undefined && run.user !== userOf({ request, call }))
+    if (run !== undefined && run.user !== userOf(request, call))
       return Promise.resolve(createUnknownStateResponse(request.id))
     return run?.sendNextRequest(request, call).catch((error: unknown) => {
       if (isLegacyError(error, 'session_ended')) return createUnknownStateResponse(request.id)
@@ -56,9 +50,9 @@ export class SessionCalls {
    * Serves a request over a session. Rejects with {@link LegacyError} `session_ended` if the server has not run the
    * request.
    */
-  async serve(session: LegacySession, { request, call }: ForwardedRequest): Promise<RpcResponse> {
+  async serve(session: LegacySession, request: RpcRequest, call: Call): Promise<RpcResponse> {
     const { id, method, params } = request
-    if (session.user !== userOf({ request, call })) return createSecondUserResponse(request)
+    if (session.user !== userOf(request, call)) return createSecondUserResponse(request)
     if (typeof params?.['requestState'] === 'string') return createUnknownStateResponse(id)
     if (method === 'server/discover') return { jsonrpc: '2.0', id, result: createDiscoverResult(session.peer) }
     if (method === 'subscriptions/listen') return this.#standaloneStreamOf(session).listen(request, call)
@@ -92,7 +86,7 @@ export class SessionCalls {
  * Tells users apart by caller, session and client name. An older server has one handshake and one set of questions on a
  * connection, so it cannot do that itself.
  */
-export function userOf({ request, call }: ForwardedRequest): string {
+export function userOf(request: RpcRequest, call: Call): string {
   const info = metaIn(request.params)[metaKeys.clientInfo]
   const clientName = isJsonObject(info) ? info['name'] : undefined
   return JSON.stringify([callerKeyOf(call), call.context.get(clientSessionKey), clientName])

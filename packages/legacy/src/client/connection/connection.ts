@@ -1,9 +1,9 @@
 import { type Clock, isCancelled, raceWithCancellation, withTimeout } from '@x/core'
-import type { Connection, ConnectionState, Exchange } from '@x/exchange'
-import type { RpcResponse } from '@x/schema'
+import type { Call, Connection, ConnectionState, Exchange } from '@x/exchange'
+import type { RpcRequest, RpcResponse } from '@x/schema'
 import { callingClientKey, ConnectionStateSource } from '@x/exchange/internal'
 import { isLegacyError, LegacyError } from '../calls/legacy-error.ts'
-import { type ForwardedRequest, SessionCalls, userOf } from '../calls/session-calls.ts'
+import { SessionCalls, userOf } from '../calls/session-calls.ts'
 import type { AnyConnection, LegacySettings, ProcessView, ServerPeer } from '../options.ts'
 import { Negotiation, type NegotiationOptions, type Opening } from './negotiation.ts'
 import type { Conversation, Transport } from './transport.ts'
@@ -76,7 +76,7 @@ export class StatefulConnection implements AnyConnection {
   readonly exchange: Exchange = async (request, call) => {
     if (isCancelled(call)) throw call.signal.reason
     this.closed.throwIfAborted()
-    return this.#calls.resume(request, call) ?? this.#dispatch({ request, call })
+    return this.#calls.resume(request, call) ?? this.#dispatch(request, call)
   }
 
   readonly notify: NonNullable<Connection['notify']> = async (notification, call) => {
@@ -90,20 +90,19 @@ export class StatefulConnection implements AnyConnection {
     await conversation.port.notify(notification)
   }
 
-  async #dispatch(dispatched: ForwardedRequest, isSentAgain = false): Promise<RpcResponse> {
-    const { request, call } = dispatched
-    const conversation = await raceWithCancellation(this.#converse(dispatched), call)
+  async #dispatch(request: RpcRequest, call: Call, isSentAgain = false): Promise<RpcResponse> {
+    const conversation = await raceWithCancellation(this.#converse(request, call), call)
     if (conversation.revision === 'none') return { ...conversation.error, id: request.id }
-    if (conversation.revision === '2026-07-28') return this.#sendModern(dispatched)
+    if (conversation.revision === '2026-07-28') return this.#sendModern(request, call)
     try {
-      return await this.#calls.serve(conversation.session, dispatched)
+      return await this.#calls.serve(conversation.session, request, call)
     } catch (error) {
       if (!isLegacyError(error, 'session_ended')) throw error
       // basic/transports, session management: nothing has run at the server, so the request may be sent again in a new
       // session.
       if (!isSentAgain) {
         this.#forgetConversation(conversation)
-        return this.#dispatch(dispatched, true)
+        return this.#dispatch(request, call, true)
       }
       // A server that rejects the new session too means something else by its error.
       if (error.response === undefined) throw error
@@ -112,7 +111,7 @@ export class StatefulConnection implements AnyConnection {
   }
 
   /** The conversation of a request's principal. Two principals never share one (LDG-009). */
-  async #converse({ request, call }: ForwardedRequest): Promise<Conversation> {
+  async #converse(request: RpcRequest, call: Call): Promise<Conversation> {
     const transport = await this.#load()
     // After a restart, a process may be another program, so each new one is probed. A server at an address is probed
     // once.
@@ -121,7 +120,7 @@ export class StatefulConnection implements AnyConnection {
     const key = await transport.sessionKeyOf(request)
     const known = this.#conversations.get(key)
     if (known !== undefined) return known.promise
-    const opening = { request, client: call.context.get(callingClientKey), user: userOf({ request, call }) }
+    const opening = { request, client: call.context.get(callingClientKey), user: userOf(request, call) }
     const promise = this.#open(transport, opening)
     const entry: ConversationEntry = { promise, conversation: undefined }
     this.#conversations.set(key, entry)
@@ -176,7 +175,7 @@ export class StatefulConnection implements AnyConnection {
   }
 
   /** Sends a request of 2026-07-28. If the server rejects it as an older one would, detects the revision again. */
-  async #sendModern({ request, call }: ForwardedRequest): Promise<RpcResponse> {
+  async #sendModern(request: RpcRequest, call: Call): Promise<RpcResponse> {
     const transport = await this.#load()
     const outcome = await transport.exchange(request, call).then(
       (response) => ({ response }),
@@ -184,8 +183,8 @@ export class StatefulConnection implements AnyConnection {
     )
     if (transport.isRefusal('error' in outcome ? outcome.error : outcome.response) && this.#negotiation.forget()) {
       this.#conversations.clear()
-      const conversation = await raceWithCancellation(this.#converse({ request, call }), call)
-      if (conversation.revision === 'older') return this.#calls.serve(conversation.session, { request, call })
+      const conversation = await raceWithCancellation(this.#converse(request, call), call)
+      if (conversation.revision === 'older') return this.#calls.serve(conversation.session, request, call)
     }
     if ('error' in outcome) throw outcome.error
     return outcome.response

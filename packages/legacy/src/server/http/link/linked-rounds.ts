@@ -10,12 +10,6 @@ import type { SessionPeer } from '../peer.ts'
 import { isStreamOf } from '../stream-id.ts'
 import type { LinkContext } from './link-context.ts'
 
-interface AnswerOffer {
-  readonly response: RpcResponse
-  readonly owner: string
-  readonly callerKey: string
-}
-
 /** Milliseconds in which an instance that waits for an answer must respond to a message about it. */
 const messageTimeoutMs = 1000
 /**
@@ -111,14 +105,13 @@ export class LinkedRounds implements RoundStore {
     const id = String(response.id)
     const found = await this.#findRound(id, owner)
     if (found === undefined) return false
-    const offer = { response, owner, callerKey: callerKeyOf(peer.view) }
-    await this.#storeAnswer(offer)
+    await this.#storeAnswer(response, peer)
     const adoptWithAnswer = (round: WaitingRound): void => {
       this.adopt(round, peer)
       // The store may lose the answer before the round reads it.
       this.#context.deps.questions.answer(owner, response)
     }
-    this.#deliverAnswer(offer, found.round, adoptWithAnswer).catch(this.#context.deps.reportError)
+    this.#deliverAnswer(response, peer, found.round, adoptWithAnswer).catch(this.#context.deps.reportError)
     return true
   }
 
@@ -148,9 +141,9 @@ export class LinkedRounds implements RoundStore {
     return (await waiting) !== undefined
   }
 
-  async #storeAnswer({ response, callerKey }: AnswerOffer): Promise<void> {
+  async #storeAnswer(response: RpcResponse, { view }: SessionPeer): Promise<void> {
     const { store, deps } = this.#context
-    const add = (): Promise<void> => store.addAnswer(String(response.id), response, callerKey)
+    const add = (): Promise<void> => store.addAnswer(String(response.id), response, callerKeyOf(view))
     await deps.retryUnavailable(add, { timeoutMs: answerHoldMs })
   }
 
@@ -159,20 +152,21 @@ export class LinkedRounds implements RoundStore {
    * Without the round, the answer is stored and offered again, because the store may have lost it too.
    */
   async #deliverAnswer(
-    offer: AnswerOffer,
+    response: RpcResponse,
+    peer: SessionPeer,
     round: WaitingRound | undefined,
     adopt: (round: WaitingRound) => void,
   ): Promise<void> {
     const { store, bus, deps } = this.#context
-    const id = String(offer.response.id)
+    const id = String(response.id)
     const offersUntil = deps.now() + answerHoldMs
     for (;;) {
       const taken = bus.waitForMessage(['taken'], id, messageTimeoutMs)
-      bus.publish('answered', { id, session: offer.owner })
+      bus.publish('answered', { id, session: peer.session.key })
       if ((await taken) !== undefined) return
       if (round !== undefined) return (await store.isClaimed(round.id)) ? undefined : adopt(round)
       if (deps.now() >= offersUntil) return
-      await this.#storeAnswer(offer)
+      await this.#storeAnswer(response, peer)
     }
   }
 
