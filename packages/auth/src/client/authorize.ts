@@ -5,7 +5,7 @@ import type { StoredCredentials } from './stored-credentials.ts'
 import { AuthError } from './auth-error.ts'
 import { isSameIssuer } from '../oauth-urls.ts'
 import type { Dpop } from './dpop-binding.ts'
-import { discoverResourceMetadata, type ResourceMetadata, type ResourceQuery } from './resource-metadata.ts'
+import { discoverResourceMetadata, type ResourceMetadata } from './resource-metadata.ts'
 import { parseSafeUrl } from './safe-url.ts'
 import { discoverServerMetadata } from './server-metadata.ts'
 import type { StoredEndpoint } from './stored.ts'
@@ -167,12 +167,11 @@ export async function authorize(
   },
   signal: AbortSignal,
 ): Promise<TokenResult | undefined> {
-  const { storedCredentials, resolveServerContext, fetch } = deps
+  const { storedCredentials, resolveServerContext } = deps
   const { endpoint, challenge, isOneTime = false, ...rest } = query
   // basic/authorization/authorization-server-discovery: read each time, because the resource may have moved to another
   // authorization server.
-  const search = { endpoint, metadataUrl: challenge.metadataUrl, fetch, signal }
-  const metadata = await findMetadata(deps, search)
+  const metadata = await findMetadata(deps, endpoint, challenge, signal)
   const lastEndpoint = await storedCredentials.loadEndpoint(endpoint)
   const issuer = await chooseIssuer(deps, metadata, lastEndpoint)
   const refusesDpop = lastEndpoint?.refusesDpop === true
@@ -197,10 +196,13 @@ export async function authorize(
 }
 
 async function findMetadata(
-  { givenResource, configuredIssuer }: AuthorizerDeps,
-  search: ResourceQuery,
+  { givenResource, configuredIssuer, fetch }: AuthorizerDeps,
+  endpoint: URL,
+  { metadataUrl }: TokenChallenge,
+  signal: AbortSignal,
 ): Promise<ResourceMetadata> {
-  if (givenResource === undefined || configuredIssuer === undefined) return discoverResourceMetadata(search)
+  if (givenResource === undefined || configuredIssuer === undefined)
+    return discoverResourceMetadata(endpoint, metadataUrl, { fetch, signal })
   return { resource: givenResource.resource, issuers: [configuredIssuer], scopes: givenResource.scopes }
 }
 

@@ -141,7 +141,7 @@ export async function requestWithAssertion(
   })
 }
 
-function createGrantFields({ serverContext, resource, scopes }: TokenRequirements): Record<string, string> {
+export function createGrantFields({ serverContext, resource, scopes }: TokenRequirements): Record<string, string> {
   return {
     ...(serverContext.sendsResource && { resource }),
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),

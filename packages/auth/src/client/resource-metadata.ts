@@ -1,7 +1,6 @@
 import { quoteText } from '@x/core'
 import { AuthError } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
-import type { FetchFunction } from '../bounded-fetch.ts'
 import { fetchFirstMetadata, stringsOf } from './fetch-server.ts'
 import { isScope } from '../scopes.ts'
 import { parseSafeUrl } from './safe-url.ts'
@@ -14,29 +13,25 @@ export interface ResourceMetadata {
   readonly scopes: readonly string[] | undefined
 }
 
-export interface ResourceQuery {
-  readonly endpoint: URL
-  /** Metadata URL of the challenge. If it is set, no other URL is tried. */
-  readonly metadataUrl?: string | undefined
-  readonly fetch: FetchFunction
-  readonly signal: AbortSignal
-}
-
 const wellKnownPath = '/.well-known/oauth-protected-resource'
 
 /**
  * Finds the metadata of the resource at an endpoint (basic/authorization/authorization-server-discovery). A server of
  * revision 2025-03-26 has none, so the endpoint's origin is taken as the authorization server. Throws {@link AuthError}
- * if the metadata is invalid, describes another resource, or is missing at the URL that the challenge names.
+ * if the metadata is invalid, describes another resource, or is missing at the URL that the challenge names: if it names
+ * one, no other is tried.
  */
-export async function discoverResourceMetadata(query: ResourceQuery): Promise<ResourceMetadata> {
-  const { endpoint, metadataUrl } = query
+export async function discoverResourceMetadata(
+  endpoint: URL,
+  metadataUrl: string | undefined,
+  request: Parameters<typeof fetchFirstMetadata>[0],
+): Promise<ResourceMetadata> {
   const givenUrl = metadataUrl === undefined ? undefined : parseSafeUrl(metadataUrl, endpoint, 'resource_metadata')
   const path = endpoint.pathname === '/' ? '' : endpoint.pathname
   const urls = givenUrl
     ? [givenUrl.href]
     : [...new Set([wellKnownPath + path, wellKnownPath])].map((pathname) => endpoint.origin + pathname)
-  const found = await fetchFirstMetadata(query, urls)
+  const found = await fetchFirstMetadata(request, urls)
   if (typeof found === 'object') return parseResourceMetadata(found.fields, endpoint, found.url)
   if (givenUrl === undefined && found === 'missing')
     return { resource: endpoint.origin + path, issuers: [endpoint.origin], scopes: undefined }

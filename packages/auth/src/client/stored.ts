@@ -1,5 +1,6 @@
 import { parseJsonObject } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
+import type { JWK } from 'jose'
 import { stringsOf } from './fetch-server.ts'
 import type { AuthStore } from './store.ts'
 
@@ -24,11 +25,7 @@ export interface StoredToken {
 }
 
 /** Private key of DPoP proofs: a P-256 key in JWK format. */
-export interface StoredKey {
-  readonly x: string
-  readonly y: string
-  readonly d: string
-}
+export type StoredKey = Readonly<Required<Pick<JWK, 'x' | 'y' | 'd'>>>
 
 /** Authorization server and resource of an endpoint at its last login. */
 export interface StoredEndpoint {

@@ -4,7 +4,7 @@ import type { HttpAuthorizer } from '@x/transport-http/client'
 import { findToken } from '../server/caller-token.ts'
 import { AuthError, isAuthError } from './auth-error.ts'
 import { CallerCache } from './caller-cache.ts'
-import { createMachineAuth, type MachineOptions } from './machine.ts'
+import { createGrantFields, createMachineAuth, machineOptionTable, type MachineOptions } from './machine.ts'
 import { type ClientAuthenticator, type MachineClient, requireClientAuthenticator } from './machine-client.ts'
 import { exchangeToken, type TokenGrant, tokenTypeUrnOf } from './token-requests.ts'
 import type { TokenRequirements } from './token-source.ts'
@@ -19,14 +19,9 @@ export interface TokenExchangeOptions extends Omit<MachineOptions, 'store' | 'dp
   readonly subjectIssuer?: string | undefined
 }
 
+const { store: _store, dpop: _dpop, ...callerOptionTable } = machineOptionTable
 const tokenExchangeOptionTable = {
-  issuer: undefined,
-  metadata: undefined,
-  resource: undefined,
-  alias: undefined,
-  endpoints: undefined,
-  fetch: undefined,
-  runtime: undefined,
+  ...callerOptionTable,
   client: undefined,
   audience: undefined,
   subjectIssuer: undefined,
@@ -104,7 +99,7 @@ function createCallerExchange(
 }
 
 function createExchangeFields(
-  { serverContext, resource, scopes }: TokenRequirements,
+  requirements: TokenRequirements,
   subjectToken: string,
   audience: string | undefined,
 ): Parameters<typeof exchangeToken>[2] {
@@ -112,9 +107,8 @@ function createExchangeFields(
     requested_token_type: tokenTypeUrnOf('access_token'),
     subject_token: subjectToken,
     subject_token_type: tokenTypeUrnOf('access_token'),
-    ...(serverContext.sendsResource && { resource }),
+    ...createGrantFields(requirements),
     ...(audience !== undefined && { audience }),
-    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
   }
 }
 

@@ -48,10 +48,7 @@ export function exchangeCode(
   },
 ): Promise<TokenGrant> {
   const { server } = serverContext
-  const options = {
-    ...createRequestOptions(serverContext, sendWithProof),
-    additionalParameters: createResourceFields(resource),
-  }
+  const options = createGrantOptions(serverContext, resource)
   return runGrantRequest(serverContext, () =>
     oauth.authorizationCodeGrantRequest(server, client, auth, params, redirectUri, verifier, options),
   )
@@ -61,34 +58,35 @@ export function exchangeCode(
 export function requestRefreshGrant(
   serverContext: AuthServerContext,
   { client, auth }: AuthenticatedClient,
-  params: { readonly refreshToken: string; readonly resource: string | undefined },
+  { refreshToken, resource }: { readonly refreshToken: string; readonly resource: string | undefined },
 ): Promise<TokenGrant> {
-  const { server } = serverContext
-  const options = {
-    ...createRequestOptions(serverContext, sendWithProof),
-    additionalParameters: createResourceFields(params.resource),
-  }
+  const options = createGrantOptions(serverContext, resource)
   return runGrantRequest(serverContext, () =>
-    oauth.refreshTokenGrantRequest(server, client, auth, params.refreshToken, options),
+    oauth.refreshTokenGrantRequest(serverContext.server, client, auth, refreshToken, options),
   )
 }
 
-/** Any other grant type (RFC 6749, sections 4.4 and 4.5), which needs no login of a person. */
+/**
+ * Any other grant type (RFC 6749, sections 4.4 and 4.5), which needs no login of a person. `exchangedType` is the type
+ * of token that an exchange asks for.
+ */
 export function requestGrant(
   serverContext: AuthServerContext,
-  client: AuthenticatedClient,
-  grant: { readonly grantType: string; readonly fields: Readonly<Record<string, string>> },
-): Promise<TokenGrant> {
-  return runGrantRequest(serverContext, () => sendGrantRequest(serverContext, client, grant))
-}
-
-function sendGrantRequest(
-  serverContext: AuthServerContext,
   { client, auth }: AuthenticatedClient,
-  { grantType, fields }: Parameters<typeof requestGrant>[2],
-): Promise<Response> {
+  {
+    grantType,
+    fields,
+    exchangedType,
+  }: {
+    readonly grantType: string
+    readonly fields: Readonly<Record<string, string>>
+    readonly exchangedType?: string
+  },
+): Promise<TokenGrant> {
   const options = createRequestOptions(serverContext, sendWithProof)
-  return oauth.genericTokenEndpointRequest(serverContext.server, client, auth, grantType, fields, options)
+  const send = (): Promise<Response> =>
+    oauth.genericTokenEndpointRequest(serverContext.server, client, auth, grantType, fields, options)
+  return runGrantRequest(serverContext, send, exchangedType)
 }
 
 /** RFC 8693, section 3, and the draft of the identity assertion grant. */
@@ -100,14 +98,16 @@ export function exchangeToken(
   client: AuthenticatedClient,
   fields: Readonly<Record<string, string>> & { readonly requested_token_type: string },
 ): Promise<TokenGrant> {
-  const { requested_token_type: requestedType } = fields
   const grantType = 'urn:ietf:params:oauth:grant-type:token-exchange'
-  const send = (): Promise<Response> => sendGrantRequest(serverContext, client, { grantType, fields })
-  return runGrantRequest(serverContext, send, requestedType)
+  return requestGrant(serverContext, client, { grantType, fields, exchangedType: fields.requested_token_type })
 }
 
-function createResourceFields(resource: string | undefined): Record<string, string> {
-  return resource === undefined ? {} : { resource }
+function createGrantOptions(
+  serverContext: AuthServerContext,
+  resource: string | undefined,
+): oauth.TokenEndpointRequestOptions {
+  const options = createRequestOptions(serverContext, sendWithProof)
+  return resource === undefined ? options : { ...options, additionalParameters: { resource } }
 }
 
 async function runGrantRequest(

@@ -2,11 +2,11 @@ import { type OptionTable, optionTypes, quoteText } from '@x/core'
 import type { JsonObject } from '@x/schema'
 import { decodeJwt } from 'jose'
 import type { AuthenticationContext } from './credentials.ts'
-import type { FetchFunction } from '../bounded-fetch.ts'
 import { parseSecureUrl } from '../oauth-urls.ts'
 import { createIssuerFetch } from './issuer-requests.ts'
 import { createIntrospection, type IntrospectionOptions } from './introspect.ts'
 import { IssuerKeys } from './issuer-keys.ts'
+import type { KeySource } from './key-cache.ts'
 import { TokenError } from './token-error.ts'
 import { asymmetricAlgorithms, verifyJwt } from './verify-jwt.ts'
 
@@ -57,13 +57,10 @@ export interface Issuer {
   ready(): Promise<void>
 }
 
-export interface SharedIssuerSettings {
+export interface SharedIssuerSettings extends Pick<KeySource, 'fetch' | 'now' | 'onError'> {
   readonly resource: string
   readonly clockToleranceMs: number
   readonly cacheMs: number
-  readonly fetch: FetchFunction
-  readonly now: () => number
-  readonly onError: (error: unknown, context: AuthenticationContext | undefined) => void
 }
 
 // limit: introspection | ms | the age of an answer | the issuer is asked again

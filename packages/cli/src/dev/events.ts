@@ -150,17 +150,12 @@ export interface HttpHead {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A panel of the program that serves the page. */
-export interface PanelView {
-  readonly name: string
-  readonly title: string
-}
-
 export type DevEvent =
   /** What stays the same while the command runs. */
   | {
       readonly type: 'setup'
-      readonly panels: readonly PanelView[]
+      /** Panels of the program that serves the page. */
+      readonly panels: readonly { readonly name: string; readonly title: string }[]
       /** Hosts that the page can act as. */
       readonly hosts: readonly { readonly host: string; readonly revision: string }[]
       readonly hostUrl: string | undefined

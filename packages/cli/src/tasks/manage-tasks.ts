@@ -150,31 +150,24 @@ const revokeTexts: Readonly<Record<RevokeOutcome, string>> = {
 }
 
 /** The exit code is 1 if nothing was cancelled. */
-export async function runCancelCommand(
-  context: CommandContext,
-  { store }: StoreOptions,
-  [id = '']: readonly string[],
-): Promise<ExitCode> {
-  const outcome = await withAdmin(store, (admin) => admin.cancel(id))
-  return printOutcome(context, { id, outcome, text: cancelTexts[outcome] })
-}
+export const runCancelCommand = createChangeCommand((admin, id) => admin.cancel(id), cancelTexts)
 
 /** Takes a task from its worker. The exit code is 1 if no worker can claim it now. */
-export async function runRevokeCommand(
-  context: CommandContext,
-  { store }: StoreOptions,
-  [id = '']: readonly string[],
-): Promise<ExitCode> {
-  const outcome = await withAdmin(store, (admin) => admin.revoke(id))
-  return printOutcome(context, { id, outcome, text: revokeTexts[outcome] })
-}
+export const runRevokeCommand = createChangeCommand((admin, id) => admin.revoke(id), revokeTexts)
 
-function printOutcome(
-  { printer }: CommandContext,
-  { id, outcome, text }: { id: string; outcome: CancelOutcome | RevokeOutcome; text: string },
-): ExitCode {
-  printer.result({ id, outcome }, `The task ${toDisplayLine(id)} ${text}.`)
-  return outcome === 'cancelled' || outcome === 'notified' || outcome === 'revoked' ? 0 : 1
+function createChangeCommand<Outcome extends CancelOutcome | RevokeOutcome>(
+  change: (admin: StoreAdmin, id: string) => Promise<Outcome>,
+  texts: Readonly<Record<Outcome, string>>,
+) {
+  return async (
+    { printer }: CommandContext,
+    { store }: StoreOptions,
+    [id = '']: readonly string[],
+  ): Promise<ExitCode> => {
+    const outcome = await withAdmin(store, (admin) => change(admin, id))
+    printer.result({ id, outcome }, `The task ${toDisplayLine(id)} ${texts[outcome]}.`)
+    return outcome === 'cancelled' || outcome === 'notified' || outcome === 'revoked' ? 0 : 1
+  }
 }
 
 function unknownTask(id: string): CliError {

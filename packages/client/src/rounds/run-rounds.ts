@@ -14,53 +14,34 @@ export type RunRounds = <M extends MultiRoundMethod>(call: MultiRoundCall<M>) =>
 
 /** Runs multi round-trip requests (basic/patterns/mrtr). */
 export function createRunRounds(context: RoundsContext): RunRounds {
-  return async (call) => {
+  return async <M extends MultiRoundMethod>(call: MultiRoundCall<M>) => {
+    const loopState: LoopState<M> = { call, context, sentRoundCount: 0, roundsWithoutInput: 0, isRestarted: false }
     const { emit } = context.events
-    if (emit !== undefined) return runObservedRounds(call, context, emit)
-    return runAndCheck(call, createLoopState(call, context))
+    return emit === undefined ? runAndCheck(loopState) : runObservedRounds(loopState, emit)
   }
 }
 
 async function runObservedRounds<M extends MultiRoundMethod>(
-  call: MultiRoundCall<M>,
-  context: RoundsContext,
+  loopState: LoopState<M>,
   emit: ClientObserver,
 ): Promise<CompleteResults[M]> {
+  const { call, context } = loopState
   const clock = context.options.runtime
   const startedAt = clock.monotonicNow()
   const { method, target } = context.errorContextOf(call)
-  const loopState = createLoopState(call, context)
   const emitEnd = (error: unknown): void => {
     const durationMs = clock.monotonicNow() - startedAt
     const { options } = call
     emit({ type: 'call', method, target, options, roundCount: loopState.sentRoundCount, durationMs, error })
   }
   try {
-    const result = await runAndCheck(call, loopState)
+    const result = await runAndCheck(loopState)
     emitEnd(undefined)
     return result
   } catch (error) {
     emitEnd(error)
     throw error
   }
-}
-
-async function runAndCheck<M extends MultiRoundMethod>(
-  call: MultiRoundCall<M>,
-  loopState: LoopState<M>,
-): Promise<CompleteResults[M]> {
-  const result = await runRoundsUnchecked(call, loopState)
-  call.check?.(result)
-  return result
-}
-
-async function runRoundsUnchecked<M extends MultiRoundMethod>(
-  call: MultiRoundCall<M>,
-  loopState: LoopState<M>,
-): Promise<CompleteResults[M]> {
-  const round = { params: call.params, round: 1, isRestarted: false }
-  const firstOutcome = await sendRound(call, round, loopState.context)
-  return isInputRequired(firstOutcome) ? runRoundLoop(loopState, firstOutcome) : firstOutcome
 }
 
 interface LoopState<M extends MultiRoundMethod> {
@@ -71,20 +52,15 @@ interface LoopState<M extends MultiRoundMethod> {
   isRestarted: boolean
 }
 
-function createLoopState<M extends MultiRoundMethod>(call: MultiRoundCall<M>, context: RoundsContext): LoopState<M> {
-  return { call, context, sentRoundCount: 1, roundsWithoutInput: 0, isRestarted: false }
-}
-
-async function runRoundLoop<M extends MultiRoundMethod>(
-  loopState: LoopState<M>,
-  firstOutcome: CompleteResults[M] | InputRequired,
-): Promise<CompleteResults[M]> {
-  let outcome = firstOutcome
+async function runAndCheck<M extends MultiRoundMethod>(loopState: LoopState<M>): Promise<CompleteResults[M]> {
+  const { call } = loopState
+  let outcome = await sendNextRound(loopState, call.params)
   let counts = { questions: 0, handOffs: 0 }
   while (isInputRequired(outcome)) {
     counts = countRound(counts, outcome)
     outcome = await sendRetry(loopState, await collectInputOrAbandon(loopState, outcome, counts))
   }
+  call.check?.(outcome)
   return outcome
 }
 

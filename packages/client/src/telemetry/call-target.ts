@@ -2,21 +2,19 @@ import type { Attributes } from '@opentelemetry/api'
 import { findMethodRow, type JsonObject } from '@x/schema'
 import { conventions, extensionMethods, type KnownNames, type NamedTarget, namedTargetOf } from '@x/exchange/internal'
 
-/** Name and attributes of a request's spans. */
-export interface ObservedTarget extends NamedTarget {
-  readonly isStreaming: boolean
-  /** Without the name of the tool or prompt. */
-  readonly attributes: Attributes
-  readonly method: string
-}
-
-/** `server` has the attributes of the server's address. */
-export function callTargetOf(method: string, params: JsonObject | undefined, server: Attributes): ObservedTarget {
+/**
+ * Name and attributes of a request's spans, without those of the tool or prompt. `server` has the attributes of the
+ * server's address.
+ */
+export function callTargetOf(
+  method: string,
+  params: JsonObject | undefined,
+  server: Attributes,
+): NamedTarget & { readonly isStreaming: boolean; readonly attributes: Attributes } {
   const row = findMethodRow(method)
   const named = namedTargetOf(method, params)
   return {
     ...named,
-    method,
     isStreaming: row?.isStreaming === true,
     attributes: {
       [conventions.attributes.method]:
@@ -28,7 +26,7 @@ export function callTargetOf(method: string, params: JsonObject | undefined, ser
 }
 
 /** Names the tool or prompt, if the server knows it. Models may invent any number of names. */
-export function nameAttributesOf(target: ObservedTarget, knownNames: KnownNames): Attributes {
+export function nameAttributesOf(target: NamedTarget, knownNames: KnownNames): Attributes {
   const { name, isTool } = target
   if (name === undefined || !knownNames.has(target)) return {}
   return { [isTool ? conventions.attributes.tool : conventions.attributes.prompt]: name }

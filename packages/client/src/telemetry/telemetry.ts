@@ -18,13 +18,14 @@ import {
   createKnownNames,
   isCallerError,
   type KnownNames,
+  type NamedTarget,
   outcomeAttributesOf,
   withTraceContext,
 } from '@x/exchange/internal'
 import type { ClientExtension, ClientExtensionHost, ClientExtensionInstance } from '../extensions/client-extension.ts'
 import { isClientError, isUnanswered } from '../request/client-error.ts'
 import type { SendCall } from '../rounds/wrapped-calls.ts'
-import { type ObservedTarget, callTargetOf, nameAttributesOf, serverAttributesOf } from './call-target.ts'
+import { callTargetOf, nameAttributesOf, serverAttributesOf } from './call-target.ts'
 
 const scopeName = '@x/client'
 
@@ -139,7 +140,7 @@ function recordRequest(state: TelemetryState, next: Exchange, request: RpcReques
   )
 }
 
-function spanNameOf(prefix: string, target: ObservedTarget, knownNames: KnownNames): string {
+function spanNameOf(prefix: string, target: NamedTarget, knownNames: KnownNames): string {
   return knownNames.has(target) ? `${prefix} ${target.name}` : prefix
 }
 

@@ -5,7 +5,6 @@ import type {
   DoctorView,
   MessageView,
   PanelEvent,
-  PanelView,
   QuestionView,
   ServerLists,
   ServerState,
@@ -16,7 +15,9 @@ import type { ArmedFault, FaultKind } from '../../../src/dev/wire/fault.ts'
 import type { PageEvent } from './api.ts'
 
 /** What stays the same while the command runs. */
-export type Setup = Pick<Extract<StampedEvent, { readonly type: 'setup' }>, 'hosts' | 'hostUrl'>
+export type Setup = Pick<SetupEvent, 'hosts' | 'hostUrl'>
+
+type SetupEvent = Extract<StampedEvent, { readonly type: 'setup' }>
 
 /** The page's connection to the command. */
 export type Link = 'connecting' | 'live' | 'lost' | 'refused'
@@ -30,7 +31,7 @@ export type TimelineEntry =
 export type OutputEntry = Omit<Extract<StampedEvent, { readonly type: 'output' }>, 'type'>
 
 /** A panel of the program, with its latest data. */
-export interface PanelState extends PanelView {
+export type PanelState = SetupEvent['panels'][number] & {
   readonly data: JsonValue | undefined
   /** Why there is no more data. */
   readonly problem: string | undefined

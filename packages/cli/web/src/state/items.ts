@@ -1,5 +1,5 @@
 import { isJsonObject, type Tool } from '@x/schema'
-import type { CallKind, ServerLists } from '../../../src/dev/events.ts'
+import type { CallKind, List, ServerLists } from '../../../src/dev/events.ts'
 import { labelFromName } from '@x/client/forms'
 import type { Field } from '../forms/field.ts'
 import { toolFields } from '../forms/tool-fields.ts'
@@ -18,11 +18,7 @@ export interface Item {
 }
 
 /** A list of the navigation. */
-export interface ItemGroup {
-  readonly title: string
-  readonly items: readonly Item[]
-  readonly problem: string | undefined
-}
+export type ItemGroup = List<Item> & { readonly title: string }
 
 /** Returns what a server offers, by list. Lists that it does not have are left out. */
 export function groupItems(lists: ServerLists): readonly ItemGroup[] {
