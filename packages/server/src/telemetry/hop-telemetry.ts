@@ -1,10 +1,17 @@
-import { context, isSpanContextValid, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { context, isSpanContextValid, SpanKind, trace } from '@opentelemetry/api'
 import { isCancelled } from '@x/core'
 import { type Call, type Exchange, type ExtensionHost, withNotify } from '@x/exchange'
 import { type HopObserver, withTraceContext, outcomeAttributesOf } from '@x/exchange/internal'
 import type { RpcRequest, RpcResponse } from '@x/schema'
 import { type Instruments, scopeName } from './instruments.ts'
-import { completedOutcome, outcomeOf, type Outcome, rejectedOutcome, type RequestRecord } from './request-record.ts'
+import {
+  completedOutcome,
+  endSpan,
+  type Outcome,
+  outcomeOf,
+  rejectedOutcome,
+  type RequestRecord,
+} from './request-record.ts'
 import { RequestTargets } from './request-target.ts'
 
 /**
@@ -39,9 +46,8 @@ export function createHopTelemetry(
       if (hasEnded) return
       hasEnded = true
       const target = targets.find(request, undefined, upstream)
-      span.updateName(target.spanName).setAttributes(target.attributes)
-      endHopSpan(span, outcome)
       const added = outcomeAttributesOf(outcome)
+      endSpan(span.updateName(target.spanName).setAttributes(target.attributes).setAttributes(added), outcome)
       if (!isStreaming)
         getInstruments().hopDuration.record((host.runtime.monotonicNow() - startedAt) / 1000, {
           ...target.attributes,
@@ -82,12 +88,4 @@ function withEndOfSpans(call: Call, { span }: RequestRecord, end: () => void): C
     if (span.isRecording()) span.end()
     call.notify(notification)
   })
-}
-
-function endHopSpan(span: Span, outcome: Outcome): void {
-  span.setAttributes(outcomeAttributesOf(outcome))
-  const { errorType, description } = outcome
-  if (errorType !== undefined)
-    span.setStatus({ code: SpanStatusCode.ERROR, ...(description !== undefined && { message: description }) })
-  span.end()
 }

@@ -117,7 +117,11 @@ export function endRequestSpan({ span, run }: RequestRecord, outcome: Outcome, {
     span.setAttribute(conventions.attributes.runQuestions, run.questionCount)
     span.setAttribute(conventions.attributes.runHandOffs, run.handOffCount)
   }
-  const { errorType, description } = outcome
+  endSpan(span, outcome)
+}
+
+/** Ends a span with the status of its outcome. */
+export function endSpan(span: Span, { errorType, description }: Outcome): void {
   if (errorType !== undefined)
     span.setStatus({ code: SpanStatusCode.ERROR, ...(description !== undefined && { message: description }) })
   span.end()

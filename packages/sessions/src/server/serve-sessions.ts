@@ -63,7 +63,7 @@ function toExtensionMethod(
       return await handleMethod({ request, call, sessionMetadata: readSessionMetadata(request.params) }, sessionOptions)
     } catch (error) {
       // For a cancelled call, the server needs the original error as the reason.
-      throw isCancelled(call) ? error : toPeerError(error, toSessionRequest({ request, call }, sessionOptions))
+      throw isCancelled(call) ? error : toPeerError(error, toSessionRequest(request, call, sessionOptions))
     }
   }
 }
@@ -73,7 +73,7 @@ async function serveCreation(
   sessionOptions: ResolvedSessionOptions,
 ): Promise<JsonObject> {
   if (sessionMetadata !== undefined) throw createInvalidSessionError(`${sessionMethods.create} must not name a session`)
-  const session = await createSealedSession(toSessionRequest({ request, call }, sessionOptions), call.signal)
+  const session = await createSealedSession(toSessionRequest(request, call, sessionOptions), call.signal)
   call.context.get(callHeadersKey)?.setResponseHeader?.(sessionHeader, session.sessionId)
   return { session }
 }
@@ -87,7 +87,7 @@ async function serveDeletion(
   sessionOptions: ResolvedSessionOptions,
 ): Promise<JsonObject> {
   const metadata = requireSessionMetadata(sessionMetadata, call)
-  const sessionRequest = toSessionRequest({ request, call }, sessionOptions)
+  const sessionRequest = toSessionRequest(request, call, sessionOptions)
   const session = await openSession(metadata, { ...sessionRequest, needsState: false })
   const { id, principal, callerKey, expiresAt, state, report } = session
   await sessionOptions.registry.end(id, Math.max(1, expiresAt - sessionOptions.now()), callerKey)
@@ -115,7 +115,7 @@ async function serveInSession(
   next: Exchange,
   sessionOptions: ResolvedSessionOptions,
 ): Promise<RpcResponse> {
-  const sessionRequest = toSessionRequest({ request, call }, sessionOptions)
+  const sessionRequest = toSessionRequest(request, call, sessionOptions)
   let session: OpenedSession | undefined
   try {
     rejectCancelledCall(call)
@@ -146,11 +146,7 @@ function rejectCancelledCall(call: Call): void {
   if (isCancelled(call)) throw call.signal.reason
 }
 
-function toSessionRequest(
-  { request, call }: Pick<SessionMethodRequest, 'request' | 'call'>,
-  sessionOptions: ResolvedSessionOptions,
-): SessionRequest {
-  const { method } = request
+function toSessionRequest({ method }: RpcRequest, call: Call, sessionOptions: ResolvedSessionOptions): SessionRequest {
   return {
     method,
     principal: call.principal,

@@ -39,7 +39,10 @@ export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): P
   const serverClosePromise = new Promise((resolve) => server.once('close', resolve))
   const responsesDrainPromise = closeWhenDrained(deps)
   const cancelGraceTimer = schedule(() => {
-    finishAllCalls(activeCalls)
+    for (const call of activeCalls.slice()) {
+      finishCall(call, stoppingError(), 503)
+      stopCall(call, createStoppingError())
+    }
     for (const request of adapterRequests.slice()) request.stop('closing')
   }, graceMs)
   const cancelForcedClose = schedule(() => server.closeAllConnections(), graceMs + flushTimeoutMs)
@@ -79,13 +82,6 @@ async function readWhatHasArrived(): Promise<void> {
 function stopListening(server: Server): void {
   if (server instanceof NetServer) NetServer.prototype.close.call(server)
   else (server as Server).close(() => {})
-}
-
-function finishAllCalls(runningCalls: readonly RunningCall[]): void {
-  for (const call of runningCalls.slice()) {
-    finishCall(call, stoppingError(), 503)
-    stopCall(call, createStoppingError())
-  }
 }
 
 function createStoppingError(): DOMException {

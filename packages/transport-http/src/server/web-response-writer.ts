@@ -110,19 +110,15 @@ function releaseWaitingWriters({ drainListeners }: WebTarget): void {
 const clientClosedRequestStatus = 499
 
 export function createWebResponse(answer: HttpAnswer): Response {
-  return new Response(webBodyOf(answer), { status: answer.status, headers: createResponseHeaders(answer) })
+  const { status, headers, body } = answer
+  const contentType = body !== undefined && { 'Content-Type': 'application/json' }
+  return new Response(webBodyOf(answer), { status, headers: { ...contentType, ...toHeaderFields(headers) } })
 }
 
 function webBodyOf({ body }: HttpAnswer): string | Blob | null {
   if (body === undefined || typeof body === 'string') return body ?? null
   // The server owns these bytes, and the Blob only reads them.
   return new Blob([body.head, body.result as Uint8Array<ArrayBuffer>, body.tail])
-}
-
-function createResponseHeaders({ headers, body }: HttpAnswer): Record<string, string> {
-  return body === undefined
-    ? toHeaderFields(headers)
-    : { 'Content-Type': 'application/json', ...toHeaderFields(headers) }
 }
 
 // A plain object, so that platforms need not create a `Headers` object. Values of a repeated header are joined to one

@@ -135,7 +135,7 @@ const maxLineBytes = 16 * 1024 * 1024
 
 const connectionOptionTable = {
   log: undefined,
-  onNotification: { default: discardNotification },
+  onNotification: { default: () => {} },
   onRequest: undefined,
   graceMs: { default: 2000, min: 0, isWhole: false },
   runtime: { default: platformRuntime },
@@ -179,5 +179,3 @@ export function resolveConnectionSettings(
     clock,
   }
 }
-
-function discardNotification(): void {}

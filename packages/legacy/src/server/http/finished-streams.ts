@@ -18,9 +18,6 @@ export interface FinishedStream {
   /** Quotas count the caller under this key. */
   readonly callerKey: string
   readonly events: readonly WrittenEvent[]
-}
-
-interface KeptStream extends FinishedStream {
   drop(): void
 }
 
@@ -42,7 +39,7 @@ export class FinishedStreams {
    * Keeps a stream's events for some seconds. At the bound of `finished_bytes`, older streams are dropped; a stream
    * that is larger than the bound is not kept.
    */
-  keep(stream: FinishedStream): void {
+  keep(stream: Omit<FinishedStream, 'drop'>): void {
     const byteCount = stream.events.reduce((sum, { text }) => sum + text.length, streamOverhead)
     if (byteCount > this.#ledger.boundOf('finished_bytes').perCaller) return
     const release = this.#takeBytes(stream.callerKey, byteCount)
@@ -71,8 +68,8 @@ export class FinishedStreams {
     for (const { drop } of this.#index.all()) drop()
   }
 
-  #add(stream: FinishedStream, release: () => void): void {
-    const keptStream: KeptStream = {
+  #add(stream: Omit<FinishedStream, 'drop'>, release: () => void): void {
+    const keptStream: FinishedStream = {
       ...stream,
       drop: () => {
         cancelTimer()
@@ -101,33 +98,33 @@ export class FinishedStreams {
 }
 
 function createStreamIndex() {
-  const streams = new Map<string, KeptStream>()
-  const streamsByCaller = new Map<string, Set<KeptStream>>()
-  const streamsBySession = new Map<string, Set<KeptStream>>()
+  const streams = new Map<string, FinishedStream>()
+  const streamsByCaller = new Map<string, Set<FinishedStream>>()
+  const streamsBySession = new Map<string, Set<FinishedStream>>()
   return {
-    add(stream: KeptStream): void {
+    add(stream: FinishedStream): void {
       streams.set(stream.id, stream)
       addToGroup(streamsByCaller, stream.callerKey, stream)
       addToGroup(streamsBySession, stream.session.key, stream)
     },
-    remove(stream: KeptStream): void {
+    remove(stream: FinishedStream): void {
       streams.delete(stream.id)
       removeFromGroup(streamsByCaller, stream.callerKey, stream)
       removeFromGroup(streamsBySession, stream.session.key, stream)
     },
     find: (id: string) => streams.get(id),
-    ofCaller: (key: string): Iterable<KeptStream> => streamsByCaller.get(key) ?? [],
-    ofSession: (key: string): Iterable<KeptStream> => streamsBySession.get(key) ?? [],
-    all: (): Iterable<KeptStream> => streams.values(),
+    ofCaller: (key: string): Iterable<FinishedStream> => streamsByCaller.get(key) ?? [],
+    ofSession: (key: string): Iterable<FinishedStream> => streamsBySession.get(key) ?? [],
+    all: (): Iterable<FinishedStream> => streams.values(),
   }
 }
 
-function addToGroup(groups: Map<string, Set<KeptStream>>, key: string, stream: KeptStream): void {
+function addToGroup(groups: Map<string, Set<FinishedStream>>, key: string, stream: FinishedStream): void {
   const group = groups.get(key) ?? new Set()
   groups.set(key, group.add(stream))
 }
 
-function removeFromGroup(groups: Map<string, Set<KeptStream>>, key: string, stream: KeptStream): void {
+function removeFromGroup(groups: Map<string, Set<FinishedStream>>, key: string, stream: FinishedStream): void {
   const group = groups.get(key)
   group?.delete(stream)
   if (group?.size === 0) groups.delete(key)

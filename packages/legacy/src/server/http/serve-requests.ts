@@ -97,17 +97,14 @@ function openCallContext(
   })
   state?.streams.set(stream.id, stream)
   reply?.onStop((phase) => {
-    if (phase === 'closing') stopCalls({ peer, stream, activeCalls })
+    if (phase !== 'closing') return
+    for (const { request, cancel: cancelActiveCall } of activeCalls) {
+      const response = errorResponse(request.id, stoppingError())
+      stream.respond(response, createResponseHead(response))
+      cancelActiveCall('The server is stopping')
+    }
   })
   return { peer, stream, state, isBatch: init.isBatch, activeCalls, round: undefined }
-}
-
-function stopCalls({ stream, activeCalls }: Pick<CallContext, 'peer' | 'stream' | 'activeCalls'>): void {
-  for (const { request, cancel: cancelActiveCall } of activeCalls) {
-    const response = errorResponse(request.id, stoppingError())
-    stream.respond(response, createResponseHead(response))
-    cancelActiveCall('The server is stopping')
-  }
 }
 
 function endCallContext(
