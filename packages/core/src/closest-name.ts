@@ -8,15 +8,19 @@ const otherSpellings: ReadonlyMap<string, readonly string[]> = new Map([
   ['env', ['environment']],
 ])
 
-/** Finds the name that was probably meant by an unknown one. */
-export function findClosestName(name: string, knownNames: readonly string[]): string | undefined {
+/** Finds the name that was probably meant by an unknown one. `spellingsOf` has other words for a known name. */
+export function findClosestName(
+  name: string,
+  knownNames: readonly string[],
+  spellingsOf?: ReadonlyMap<string, readonly string[]>,
+): string | undefined {
   const lowerCaseName = name.toLowerCase()
   let closestName: string | undefined
   // Names of which more than a third of the letters differ are not misspellings of each other.
   let leastDistance = Math.max(1, Math.floor(name.length / 3)) + 1
   for (const knownName of knownNames) {
     // A name may be written without its unit, the last two letters.
-    const spellings = [knownName, knownName.replace(/Ms$/, ''), ...(otherSpellings.get(knownName) ?? [])]
+    const spellings = [knownName, knownName.replace(/Ms$/, ''), ...(spellingsOf?.get(knownName) ?? [])]
     const distance = Math.min(...spellings.map((spelling) => editDistance(lowerCaseName, spelling.toLowerCase())))
     if (distance >= leastDistance) continue
     leastDistance = distance
@@ -57,7 +61,7 @@ export function findMisspeltMembers(value: object, knownNames: readonly string[]
   return Object.keys(value).flatMap((name) => {
     // Some people switch a member off by a sign in front of its name.
     if (knownNames.includes(name) || foreignNames.has(name) || !/^[a-z]/i.test(name)) return []
-    const meant = findClosestName(name, knownNames)
+    const meant = findClosestName(name, knownNames, otherSpellings)
     if (meant === undefined || Object.hasOwn(value, meant)) return []
     return [`${quoteText(name)} is unknown: did you mean ${quoteText(meant)}?`]
   })
