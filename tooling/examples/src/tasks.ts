@@ -86,7 +86,9 @@ export async function working(definition: ServerDefinition): Promise<McpServer> 
   const store = tasks({ store: 'postgres://localhost/shop', concurrency: 64 })
   const server = createServer({ ...definition, extensions: [store] })
   // The worker starts with the first request, or here in a program without requests.
-  if (!(await server.ready())) console.warn('The database of the tasks is unreachable. The worker retries.')
+  await server.ready()
+  if (server.load.unavailable.includes('tasks'))
+    console.warn('The database of the tasks is unreachable. The worker retries.')
   return server
 }
 // #endregion roles

@@ -45,7 +45,11 @@ export function createObservedServer(definition: ServerDefinition, logger: Logge
   return createServer({
     ...definition,
     log: ({ level, message, ...record }) => logger[level](record, message),
-    extensions: [telemetry(), callLog({ log: ({ level, message, ...record }) => logger[level](record, message) })],
+    extensions: [
+      telemetry(),
+      callLog({ log: ({ level, message, ...record }) => logger[level](record, message) }),
+      ...(definition.extensions ?? []),
+    ],
   })
 }
 // #endregion

@@ -13,7 +13,7 @@ for (const revision of ['probe', 'older']) {
   const connection = connectAny(http.url, { revision })
   const client = createClient(connection, { name: 'host', version: '1.0.0' })
   const { content } = await client.callTool('ping')
-  console.log(connection.peer.revision, content[0])
+  console.log(connection.peer?.revision, content[0])
   await connection.close()
 }
 await http.close()
