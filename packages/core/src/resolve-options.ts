@@ -98,8 +98,8 @@ const presentNames = new Map([
 /**
  * Fills in defaults. Throws a TypeError for options that are no object, for an option of another type, and for one that
  * does not exist; its message suggests the one that was probably meant. The compiler finds such mistakes only in
- * TypeScript, and in JavaScript an ignored option may leave a server open to every caller. Throws a RangeError for a number outside of its
- * bounds.
+ * TypeScript, and in JavaScript an ignored option may leave a server open to every caller. Throws a RangeError for a
+ * number outside of its bounds.
  *
  * @example
  * resolveOptions(options, handlerOptions, 'serveHttp') // serveHttp has no option `principal`: did you mean `auth`?

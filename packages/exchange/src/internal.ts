@@ -16,7 +16,7 @@ export {
   principalIdentityOf,
   searchListKey,
 } from './call/call-context.ts'
-export { checkServer, identifyingUrlOf } from './server/server.ts'
+export { checkServer, describeForeignTarget, identifyingUrlOf } from './server/server.ts'
 export { createEventSource, type EventSource, type Observer } from './composition/event-source.ts'
 export { type Composition, composeServer, placeToolSearch } from './composition/compose.ts'
 export { createReadyFunction, type Readiness, type ReadinessCheck } from './composition/readiness.ts'

@@ -11,7 +11,7 @@ import { toDisplayLine } from '../terminal/display-text.ts'
 export async function openReport(token: string, keysFile: string): Promise<StateReport> {
   const keys = await readKeysFile(keysFile)
   const text = token.trim()
-  // Says so of a text that is no token.
+  // Throws for a text that is no token, with a message that says so.
   const keyId = tokenKeyIdOf(text)
   try {
     return await inspectState(text, { keys: keys.map(({ input }) => input) })

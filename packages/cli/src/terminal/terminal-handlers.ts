@@ -68,7 +68,7 @@ export function terminalHandlers(options: TerminalOptions = {}): Pick<InputHandl
   }
 }
 
-/** Both, because behind a gateway the server is the gateway, and only the target begins with the name of who asks. */
+/** Behind a gateway, `server` names the gateway, and `target` begins with the name of the server that asks. */
 function nameAsker({ target, server }: InputContext): string {
   return [target, server].filter((name) => name !== undefined).join(' of ')
 }

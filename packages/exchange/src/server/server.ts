@@ -1,4 +1,4 @@
-import type { Ledger, Log } from '@x/core'
+import { type Ledger, type Log, quoteText } from '@x/core'
 import type { Call, Exchange } from '../call/exchange.ts'
 import type { Implementation, protocolVersions, RpcNotification } from '@x/schema'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
@@ -182,6 +182,12 @@ export interface Connection extends AsyncResource {
  */
 export function identifyingUrlOf({ url }: Pick<Connection, 'url'>): string | undefined {
   return url?.startsWith('stdio:') ? undefined : url
+}
+
+/** Says why a client does not resume what was serialized at another server. */
+export function describeForeignTarget(kind: 'session' | 'task', serializedTarget: unknown, target: string): string {
+  const advice = `if both are one server, serialize and resume its ${kind}s with the same \`target\` of ${kind}sClient()`
+  return `The serialized ${kind} is one of ${quoteText(serializedTarget)}, and not of ${quoteText(target)}; ${advice}`
 }
 
 /**

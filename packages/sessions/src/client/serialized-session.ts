@@ -1,4 +1,4 @@
-import { quoteText } from '@x/core'
+import { describeForeignTarget } from '@x/exchange/internal'
 import { isJsonObject } from '@x/schema'
 import { parseSessionMetadata, type SessionMetadata } from '../session-metadata.ts'
 import { SessionError } from '../session-error.ts'
@@ -34,15 +34,10 @@ export function deserializeSession(serializedSession: unknown, owner: SessionOwn
   const session = parseSessionMetadata(serializedSession.session)
   if ('issue' in session) throw createMalformedSessionError(`its session ${session.issue}`)
   if (serializedSession.target !== target)
-    throw new SessionError('foreign', otherServerMessage(serializedSession.target, target))
+    throw new SessionError('foreign', describeForeignTarget('session', serializedSession.target, target))
   if (serializedSession.user !== user)
     throw new SessionError('foreign', 'The serialized session is not one of this user')
   return session
-}
-
-function otherServerMessage(sessionTarget: unknown, target: string): string {
-  const advice = 'if both are one server, serialize and resume its sessions with the same `target` of sessionsClient()'
-  return `The serialized session is one of ${quoteText(sessionTarget)}, and not of ${quoteText(target)}; ${advice}`
 }
 
 function requireOwnerIdentity({ target, user }: SessionOwner): Pick<SerializedSession, 'target' | 'user'> {

@@ -1,4 +1,4 @@
-import { quoteText } from '@x/core'
+import { describeForeignTarget } from '@x/exchange/internal'
 import { isJsonObject } from '@x/schema'
 import { isTaskId, maxIdLength } from './parse-results.ts'
 import { TaskError } from './task-error.ts'
@@ -48,15 +48,10 @@ export function parseSerializedTask(serializedTask: unknown, owner: TaskOwner): 
     throw malformedTaskError('its tool must be the name of a tool')
   if (!isKeyList(answered)) throw malformedTaskError(`its answered must be at most ${maxAnsweredKeys} keys`)
   if (serializedTask.target !== target)
-    throw new TaskError('foreign', otherServerMessage(serializedTask.target, target), { tool })
+    throw new TaskError('foreign', describeForeignTarget('task', serializedTask.target, target), { tool })
   if (serializedTask.user !== user)
     throw new TaskError('foreign', 'The serialized task is not one of this user', { tool })
   return { taskId, tool, answeredKeys: answered }
-}
-
-function otherServerMessage(taskTarget: unknown, target: string): string {
-  const advice = 'if both are one server, serialize and resume its tasks with the same `target` of tasksClient()'
-  return `The serialized task is one of ${quoteText(taskTarget)}, and not of ${quoteText(target)}; ${advice}`
 }
 
 function isKeyList(value: unknown): value is readonly string[] {

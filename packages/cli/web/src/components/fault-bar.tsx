@@ -75,7 +75,7 @@ export function FaultBar({ session }: { readonly session: Session }): VNode {
   )
 }
 
-/** The delay is one of `later` alone. */
+/** Only `later` has a delay. */
 function isSameFault(one: ArmedFault, other: ArmedFault): boolean {
   return one.kind === other.kind && one.at === other.at && (one.kind !== 'later' || one.delayMs === other.delayMs)
 }
