@@ -3,6 +3,7 @@ import { type CallToolResult, errorCodes, isJsonObject, type JsonObject, type To
 import { isToolFor } from '@x/schema/internal'
 import { type ClientError, isAnswered, isClientError } from '../request/client-error.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
+import { mayServerHaveRun } from '../request/may-have-run.ts'
 import { isPermanent, retryAfterMsOf } from '../request/permanent-failure.ts'
 import type { CallToolFunction } from '../tools/call-tool.ts'
 import { toModelSchema } from './model-schema.ts'
@@ -142,10 +143,14 @@ function isLostQuestion({ rpc }: ClientError): boolean {
   return isJsonObject(rpc?.data) && rpc.data['reason'] === 'requestState'
 }
 
-/** True if the tool may have run with an unknown result. A server that answers with an error knows. */
+/**
+ * True if the tool may have run with an unknown result. A server that answers with an error knows, unless that error is
+ * about the last request alone and an earlier one may have run.
+ */
 function isUncertain(error: ClientError): boolean {
   const { mayHaveRun, rpc } = error
-  return mayHaveRun && (!isAnswered(error) || (isJsonObject(rpc?.data) && rpc.data['begun'] === true))
+  if (!mayHaveRun || rpc === undefined || !isAnswered(error)) return mayHaveRun
+  return !mayServerHaveRun(rpc) || (isJsonObject(rpc.data) && rpc.data['begun'] === true)
 }
 
 /** Gives each tool a name of letters, digits, `_` and `-`, as all model APIs accept it, and no name twice. */

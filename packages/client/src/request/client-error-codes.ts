@@ -44,7 +44,7 @@ const rows: Readonly<Record<ClientErrorCode, ClientErrorRow>> = {
   invalid_result: { reason: 'code' },
   input_required: { reason: 'code', isPermanent: true },
   invalid_answer: { reason: 'code' },
-  invalid_pending: { reason: 'code', isUnsent: true },
+  invalid_pending: { reason: 'code' },
   too_many_rounds: { reason: 'code' },
   invalid_arguments: { reason: 'code', isUnsent: true },
   invalid_output: { reason: 'code' },

@@ -8,7 +8,7 @@ import {
   type Failure,
 } from '@x/schema'
 import { type ClientErrorCode, findErrorRow } from './client-error-codes.ts'
-import { mayHaveRun } from './may-have-run.ts'
+import { hasEffects, mayHaveRun } from './may-have-run.ts'
 
 /** Which call an error belongs to. */
 export interface CallErrorContext {
@@ -29,8 +29,9 @@ export class ClientError extends Error {
   /** The server's JSON-RPC error, which is untrusted. Undefined for every other failure. */
   readonly rpc: WireError | undefined
   /**
-   * False if the call surely had no effect, so that you may call again: it was not sent, the server refused it, or its
-   * method only reads. True if the server may have run it.
+   * False if the call surely had no effect, so that you may call again: none of its requests was sent, the server refused
+   * them, or its method only reads. True if the server may have run it: a call that was sent again, or whose question was
+   * answered, has earlier requests than the one that failed.
    */
   readonly mayHaveRun: boolean
 
@@ -57,6 +58,16 @@ export class ClientError extends Error {
     this.rpc = rpc
     this.mayHaveRun = mayHaveRun(code, { method, rpc, cause })
   }
+}
+
+/** Marks the error of a call that had an earlier request, which may have run although the last one surely has not. */
+export function withEarlierRun<T>(method: string, error: T): T {
+  if (isClientError(error) && hasEffects(method)) setMayHaveRun(error)
+  return error
+}
+
+function setMayHaveRun(error: { mayHaveRun: boolean }): void {
+  error.mayHaveRun = true
 }
 
 /** Exists in some engines only; the types for browsers omit it. */

@@ -21,21 +21,27 @@ export function isUnbegunReason(reason: unknown): boolean {
   return unbegunReasons.has(reason)
 }
 
+/** True for a method that may change something. One of an extension may. */
+export function hasEffects(method: string): boolean {
+  const row = findMethodRow(method)
+  return row === undefined || row.hasEffects === true
+}
+
 /**
- * False if a failed call surely had no effect, by its code of `ClientError`. Errors of transports and logins have a
- * member of this name.
+ * False if a request that failed surely had no effect, by its code of `ClientError`. Errors of transports and logins
+ * have a member of this name.
  */
 export function mayHaveRun(
   code: string,
   { method, rpc, cause }: { readonly method: string; readonly rpc?: WireError | undefined; readonly cause?: unknown },
 ): boolean {
-  const row = findMethodRow(method)
-  if (findErrorRow(code).isUnsent === true || (row !== undefined && row.hasEffects === undefined)) return false
+  if (findErrorRow(code).isUnsent === true || !hasEffects(method)) return false
   if (rpc !== undefined) return mayServerHaveRun(rpc)
   return !(cause instanceof Error && 'mayHaveRun' in cause && cause.mayHaveRun === false)
 }
 
-function mayServerHaveRun({ code, data }: WireError): boolean {
+/** False for an error by which a server says that it has not run the request. */
+export function mayServerHaveRun({ code, data }: WireError): boolean {
   if (refusedCodes.has(code)) return false
   if (!isJsonObject(data)) return true
   if (typeof data['begun'] === 'boolean') return data['begun']

@@ -13,7 +13,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { type CallErrorContext, ClientError, encodeArguments } from './client-error.ts'
+import { type CallErrorContext, ClientError, encodeArguments, withEarlierRun } from './client-error.ts'
 import { type ClientState, errorContextOf } from './client-state.ts'
 import type { ClientMethod, CompleteResults } from './complete-results.ts'
 import type { CallOptions } from './call-options.ts'
@@ -110,23 +110,30 @@ export function createSendRawRequest(
 
   return async (call, callOptions) => {
     const getErrorContext = (): CallErrorContext => errorContextOf(call, state)
+    let hasEarlierRun = false
+    const onEarlierRun = (): void => void (hasEarlierRun = true)
     const sendOnce = (): Promise<RpcResponse> => send(call, callOptions, getErrorContext)
     // The reader of a stream opens a lost one again, so it is not sent again here.
     const isReopened = call.onMessage !== undefined || findMethodRow(call.method)?.isStreaming === true
     const sendAgain = (): Promise<RpcResponse> =>
-      isReopened ? sendOnce() : sendWithResends(sendOnce, call, { options, callOptions, state, closed })
-    let response = await sendAgain()
-    const serverVersions = supportedVersionsOf(response)
-    if (serverVersions) {
-      if (!state.trySelectVersion(serverVersions))
-        throw unsupportedVersionError(response, serverVersions, getErrorContext())
-      // Sent again even if the server lists the very revision that it rejected, because another instance may have
-      // rejected it.
-      response = await sendAgain()
+      isReopened ? sendOnce() : sendWithResends(sendOnce, call, { options, callOptions, state, closed, onEarlierRun })
+    try {
+      let response = await sendAgain()
+      const serverVersions = supportedVersionsOf(response)
+      if (serverVersions) {
+        if (!state.trySelectVersion(serverVersions))
+          throw unsupportedVersionError(response, serverVersions, getErrorContext())
+        // Sent again even if the server lists the very revision that it rejected, because another instance may have
+        // rejected it.
+        response = await sendAgain()
+      }
+      const serverInfo = serverInfoOf(response)
+      if (serverInfo !== undefined) state.setServerInfo(serverInfo)
+      if (hasEarlierRun && 'error' in response) throw peerError(response, getErrorContext())
+      return response
+    } catch (error) {
+      throw hasEarlierRun ? withEarlierRun(call.method, error) : error
     }
-    const serverInfo = serverInfoOf(response)
-    if (serverInfo !== undefined) state.setServerInfo(serverInfo)
-    return response
   }
 }
 

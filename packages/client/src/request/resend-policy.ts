@@ -1,7 +1,8 @@
 import { createLog } from '@x/core'
-import { findMethodRow, type RpcResponse } from '@x/schema'
+import type { RpcResponse } from '@x/schema'
 import type { CallOptions } from './call-options.ts'
 import { type CallTarget, type ClientState, errorContextOf } from './client-state.ts'
+import { hasEffects } from './may-have-run.ts'
 import type { CoreClientSettings } from './options.ts'
 import { type ResendPolicy, sendUntilAnswered } from './resend.ts'
 
@@ -33,24 +34,26 @@ export function sendWithResends(
     callOptions,
     state,
     closed,
+    onEarlierRun,
   }: {
     readonly options: CoreClientSettings
     readonly callOptions: CallOptions
     readonly state: ClientState
+    /** Called when a request that may have run is sent again. */
+    readonly onEarlierRun: () => void
   } & Pick<ResendPolicy, 'closed'>,
 ): Promise<RpcResponse> {
-  const row = findMethodRow(call.method)
-  const isReadOnly = row !== undefined && row.hasEffects === undefined
   const maxResendMs = callOptions.maxResendMs ?? options.maxResendMs
   return sendUntilAnswered(send, {
-    isRepeatable: isReadOnly ? () => true : call.isRepeatable,
+    isRepeatable: hasEffects(call.method) ? call.isRepeatable : () => true,
     maxResendMs: Math.min(maxResendMs, timeoutMsOf(options, callOptions)),
     maxQuotaMs: timeoutMsOf(options, callOptions),
     maxTotalMs: timeoutMsOf(options, callOptions) * maxProgressFactor,
     clock: options.runtime,
     signal: callOptions.signal,
     closed,
-    onResend: ({ isRefused, ...resend }) => {
+    onResend: ({ isUnbegun, isRefused, ...resend }) => {
+      if (!isUnbegun) onEarlierRun()
       if (isRefused) warnOfRefusal(state, options, maxResendMs)
       const { emit } = state.events
       if (emit === undefined) return

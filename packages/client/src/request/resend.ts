@@ -29,9 +29,9 @@ export interface ResendPolicy {
   readonly signal: AbortSignal | undefined
   /** Aborts when the program closes the connection. */
   readonly closed: AbortSignal | undefined
-  /** Called before each pause. `isRefused` is true if nothing listens at the server's address. */
+  /** Called before each pause. */
   readonly onResend: (
-    resend: Omit<ClientEvents['resend'], keyof ObservedCall> & { readonly isRefused: boolean },
+    resend: Omit<ClientEvents['resend'], keyof ObservedCall> & Pick<ResendableFailure, 'isUnbegun' | 'isRefused'>,
   ) => void
 }
 
@@ -39,11 +39,13 @@ type Attempt = { readonly response: RpcResponse } | { readonly error: unknown }
 
 interface ResendableFailure {
   readonly reason: string
+  /** True if the request surely had no effect. */
   readonly isUnbegun: boolean
   /** True if the server was working on the request, or may have been when its connection ended. */
   readonly isCutOff: boolean
   readonly retryAfterMs: number
   readonly canShorten: boolean
+  /** True if nothing listens at the server's address. */
   readonly isRefused: boolean
   readonly isQuota: boolean
 }
@@ -70,8 +72,8 @@ export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy
     const pauseMs = computePauseMs(failure, failureCount)
     const endsAt = failedAt + pauseMs
     if (endsAt - outageStartedAt > maxResendMs || endsAt - startedAt > maxTotalMs) return responseOf(attempt)
-    const { reason, isRefused } = failure
-    policy.onResend({ reason, attempt: sentCount, pauseMs, isRefused })
+    const { reason, isUnbegun, isRefused } = failure
+    policy.onResend({ reason, attempt: sentCount, pauseMs, isUnbegun, isRefused })
     await pause(pauseMs, policy)
     if (policy.closed?.aborted === true) return responseOf(attempt)
   }

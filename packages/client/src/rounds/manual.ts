@@ -8,7 +8,7 @@ import {
   isInputRequired,
 } from '../request/input-required.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
-import { ClientError } from '../request/client-error.ts'
+import { ClientError, withEarlierRun } from '../request/client-error.ts'
 import { parsePendingCall, type PendingCall } from './pending-call.ts'
 import { withIdempotencyKey, type CreateCall } from './call-factory.ts'
 import type { MultiRoundCall } from '../request/multi-round-call.ts'
@@ -76,18 +76,23 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
       status: 'input_required',
       requests: pendingCall.requests,
       pendingCall,
-      resume: async (answers, options = {}) =>
-        resumeRound(await createCall(method, params, options), { inputRequired: requiredInput, counts }, answers),
+      resume: (answers, options = {}) =>
+        resumeRound({ method, params, inputRequired: requiredInput, counts }, answers, options),
     }
   }
 
-  const resumeRound = <M extends MultiRoundMethod>(
-    call: MultiRoundCall<M>,
-    { inputRequired, counts }: { readonly inputRequired: InputRequired; readonly counts: RoundCounts },
+  const resumeRound = async <M extends MultiRoundMethod>(
+    { method, params, inputRequired, counts }: WaitingCall<M>,
     answers: InputAnswers,
+    options: CallOptions,
   ): Promise<Round<M>> => {
-    const responses = toInputResponses(inputRequired, answers, context.errorContextOf(call))
-    return runRound(call, createRetryParams(call.params, inputRequired, responses), counts)
+    try {
+      const call = await createCall(method, params, options)
+      const responses = toInputResponses(inputRequired, answers, context.errorContextOf(call))
+      return await runRound(call, createRetryParams(call.params, inputRequired, responses), counts)
+    } catch (error) {
+      throw withEarlierRun(method, error)
+    }
   }
 
   const startRounds = async <M extends MultiRoundMethod>(
@@ -109,11 +114,16 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
       }
       // The cast is safe: the parsed method is a member of the same value as the type.
       const method = parsedCall.method as typeof pendingCall.method
-      const { inputRequired, round, handOffs } = parsedCall
+      const { params, inputRequired, round, handOffs } = parsedCall
       const counts = { questions: round - handOffs, handOffs }
-      return resumeRound(await createCall(method, parsedCall.params, options), { inputRequired, counts }, answers)
+      return resumeRound({ method, params, inputRequired, counts }, answers, options)
     },
   }
+}
+
+interface WaitingCall<M extends MultiRoundMethod> extends Pick<MultiRoundCall<M>, 'method' | 'params'> {
+  readonly inputRequired: InputRequired
+  readonly counts: RoundCounts
 }
 
 const noRounds: RoundCounts = { questions: 0, handOffs: 0 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '@x/schema'
 import { checkRound, countRound, createRetryParams, isRequestStateRejected, type RoundCounts } from './check-round.ts'
 import { answerRequests } from './answer-requests.ts'
 import { type InputRequired, type MultiRoundMethod, isInputRequired } from '../request/input-required.ts'
+import { withEarlierRun } from '../request/client-error.ts'
 import type { ClientObserver } from '../request/client-event.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
 import { computeHandOffDelayMs } from '../request/round-options.ts'
@@ -54,14 +55,27 @@ interface LoopState<M extends MultiRoundMethod> {
 
 async function runAndCheck<M extends MultiRoundMethod>(loopState: LoopState<M>): Promise<CompleteResults[M]> {
   const { call } = loopState
-  let outcome = await sendNextRound(loopState, call.params)
+  const outcome = await sendNextRound(loopState, call.params)
+  const result = isInputRequired(outcome) ? await runFurtherRounds(loopState, outcome) : outcome
+  call.check?.(result)
+  return result
+}
+
+async function runFurtherRounds<M extends MultiRoundMethod>(
+  loopState: LoopState<M>,
+  firstInput: InputRequired,
+): Promise<CompleteResults[M]> {
+  let outcome: CompleteResults[M] | InputRequired = firstInput
   let counts = { questions: 0, handOffs: 0 }
-  while (isInputRequired(outcome)) {
-    counts = countRound(counts, outcome)
-    outcome = await sendRetry(loopState, await collectInputOrAbandon(loopState, outcome, counts))
+  try {
+    while (isInputRequired(outcome)) {
+      counts = countRound(counts, outcome)
+      outcome = await sendRetry(loopState, await collectInputOrAbandon(loopState, outcome, counts))
+    }
+    return outcome
+  } catch (error) {
+    throw withEarlierRun(loopState.call.method, error)
   }
-  call.check?.(outcome)
-  return outcome
 }
 
 async function collectInputOrAbandon<M extends MultiRoundMethod>(

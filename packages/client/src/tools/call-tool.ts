@@ -9,7 +9,13 @@ import {
   type HeaderParams,
 } from '@x/schema'
 import { createOutputCheckLookup } from './check-output.ts'
-import { type CallErrorContext, encodeArguments, isClientError, isUnanswered } from '../request/client-error.ts'
+import {
+  type CallErrorContext,
+  encodeArguments,
+  isClientError,
+  isUnanswered,
+  withEarlierRun,
+} from '../request/client-error.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import type { CoreClientSettings } from '../request/options.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
@@ -91,8 +97,12 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCallFactory {
         attempt: (paramsWithInput, options) =>
           sendOnce(requestOf(paramsWithInput), options).catch(async (error: unknown) => {
             if (!isClientError(error) || error.rpc?.code !== errorCodes.headerMismatch) throw error
-            await listTools({ ...toReadOptions(options), refresh: true })
-            return sendOnce(requestOf(paramsWithInput), options)
+            try {
+              await listTools({ ...toReadOptions(options), refresh: true })
+              return await sendOnce(requestOf(paramsWithInput), options)
+            } catch (laterError) {
+              throw error.mayHaveRun ? withEarlierRun('tools/call', laterError) : laterError
+            }
           }),
         isRestartable: () => isRestartable(toolIndex.find(name)),
         check: outputCheck && ((result) => outputCheck(result, errorContextOf(call))),

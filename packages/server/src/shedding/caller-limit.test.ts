@@ -148,7 +148,7 @@ describe('one state that is sent ten times', () => {
     const rejected = rounds.filter(({ error }) => error !== undefined)
     expect(rejected).toHaveLength(6)
     expect(rejected[0]?.error).toMatchObject({
-      message: 'The server is at its hard limit (running is 4) and has not begun this call: try again in 1000 ms',
+      message: 'The server is at its hard limit (running is 4) and has not begun this request: try again in 1000 ms',
       data: { reason: 'overloaded', limit: 'hardLimit.running', max: 4, retryAfterMs: 1000 },
     })
     expect((await returned).text).toBe('done')

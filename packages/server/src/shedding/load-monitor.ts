@@ -149,7 +149,7 @@ export class LoadMonitor {
     this.#rejectedCallCount++
     const { retryAfterMs, hardLimits } = this.rules
     const max = hardLimits[exceededLimit]
-    const message = `The server is at its hard limit (${exceededLimit} is ${max}) and has not begun this call`
+    const message = `The server is at its hard limit (${exceededLimit} is ${max}) and has not begun this request`
     const data = { reason: overloadedReason, limit: `hardLimit.${exceededLimit}`, max, retryAfterMs }
     throw new McpError(errorCodes.internal, `${message}: try again in ${retryAfterMs} ms`, { data })
   }

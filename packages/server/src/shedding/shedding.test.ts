@@ -254,7 +254,7 @@ test.each<[HardLimit, string]>([
 describe('the hard limit', () => {
   const overloadedError = {
     code: errorCodes.internal,
-    message: 'The server is at its hard limit (running is 1) and has not begun this call: try again in 250 ms',
+    message: 'The server is at its hard limit (running is 1) and has not begun this request: try again in 250 ms',
     data: { reason: 'overloaded', limit: 'hardLimit.running', max: 1, retryAfterMs: 250 },
   }
 

@@ -1,5 +1,5 @@
 import { createGate } from '@tooling/vitest/gate'
-import { type JsonObject, projectMetaKeys } from '@x/schema'
+import { errorCodes, type JsonObject, projectMetaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import {
   acknowledgementResult,
@@ -47,6 +47,16 @@ describe('progress', () => {
       { progress: 3, total: 3, message: 'Three' },
     ])
   })
+})
+
+test('a call that became a task may have run, although the last request about the task has not', async () => {
+  const { client, pass } = scriptedTasks({
+    'tasks/get': [{ error: { code: errorCodes.invalidRequest, message: 'No' } }],
+  })
+  const result = client.callTool('work')
+  const failed = expect(result).rejects.toMatchObject({ code: 'rpc', mayHaveRun: true })
+  await pass(1000)
+  await failed
 })
 
 describe('a call whose signal aborts', () => {

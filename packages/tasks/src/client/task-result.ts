@@ -1,5 +1,5 @@
 import { type AbortScope, openAbortScope, settlesWithin } from '@x/core'
-import { type CallOptions, ClientError, type Progress } from '@x/client'
+import { type CallOptions, ClientError, isClientError, type Progress } from '@x/client'
 import type { CallToolResult } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import { InputResponder } from './input-responder.ts'
@@ -30,11 +30,17 @@ export async function awaitTaskResult(task: OpenTask, options: CallOptions): Pro
     throw new Error('a task that is watched ends with a final state')
   } catch (error) {
     if (isTaskError(error) && error.code === 'expired') task.isFinished = true
+    if (isClientError(error)) setMayHaveRun(error)
     throw error
   } finally {
     inputResponder.close()
     abortScope.close()
   }
+}
+
+/** The call has become a task, whatever its last request says. */
+function setMayHaveRun(error: { mayHaveRun: boolean }): void {
+  error.mayHaveRun = true
 }
 
 // Beyond this wait the request continues, as long as the connection is open. A task that is not cancelled expires.

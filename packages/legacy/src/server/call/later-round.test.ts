@@ -1,6 +1,6 @@
 import { createLedger, LimitError } from '@x/core'
 import { limitErrorToMcp, type Middleware, unavailableError } from '@x/exchange'
-import type { JsonObject, McpError } from '@x/schema'
+import { type JsonObject, McpError } from '@x/schema'
 import { httpHandler } from '@x/transport-http'
 import { expect, test } from 'vitest'
 import {
@@ -59,13 +59,23 @@ test('a round that a store or the load kept from its begin is sent again, and it
   expect(steps).toEqual(['Ada', 'Ada'])
 })
 
-test('an error of a later round says that the call has begun, so that no client sends it again [LEG-093]', async () => {
-  const { steps, events, answer } = await callPair({ 3: unavailableError({ begun: false, retryAfterMs: 60_000 }) })
-  await answer()
-  await answer()
-  expect(await readResponse(events)).toMatchObject({ error: { data: { reason: 'unavailable', begun: true } } })
-  expect(steps).toEqual(['Ada'])
-})
+test.each([
+  ['of a server', unavailableError({ begun: false, retryAfterMs: 60_000 })],
+  // It says no reason.
+  [
+    'of a gateway',
+    new McpError(-32603, 'No answer', { data: { upstream: 'pay', begun: false, retryAfterMs: 60_000 } }),
+  ],
+])(
+  'an error %s in a later round says that the call has begun, so that no client sends it again [LEG-093]',
+  async (_title, error) => {
+    const { steps, events, answer } = await callPair({ 3: error })
+    await answer()
+    await answer()
+    expect(await readResponse(events)).toMatchObject({ error: { data: { ...Object(error.data), begun: true } } })
+    expect(steps).toEqual(['Ada'])
+  },
+)
 
 test('an error of the first round says that the call has not begun', async () => {
   const { client } = await connectPair({ 1: unavailableError({ begun: false }) })

@@ -46,12 +46,12 @@ function readPauseMs(response: RpcResponse): number | undefined {
   return begun === false || (reason === 'overloaded' && begun !== true) ? retryAfterMs : undefined
 }
 
-/** Only an error with a reason gets the mark. */
+/** Only an error that says why, or whether the call has begun, gets the mark. A gateway's says no reason. */
 function withBegun(response: RpcResponse): RpcResponse {
   if (!('error' in response) || !isJsonObject(response.error.data)) return response
   const { error } = response
   const { data } = error
-  return isJsonObject(data) && data['reason'] !== undefined
+  return isJsonObject(data) && (data['reason'] !== undefined || data['begun'] !== undefined)
     ? { ...response, error: { ...error, data: { ...data, begun: true } } }
     : response
 }
