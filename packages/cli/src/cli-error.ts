@@ -1,4 +1,4 @@
-import { messageOf } from '@x/core'
+import { codeOf, messageOf } from '@x/core'
 
 /** 0 is success, 1 a finding or a failure, 2 wrong usage, 5 a tool that returned an error. */
 export type ExitCode = 0 | 1 | 2 | 5
@@ -14,14 +14,26 @@ export class CliError extends Error {
   }
 }
 
-/** What keeps a server from listening, such as a port in use, is a failure that the user can act on. */
-export async function waitForListening<T>(listening: Promise<T>): Promise<T> {
+/**
+ * What keeps a server from listening, such as a port in use, is a failure that the user can act on. `portOption` is
+ * where the user writes the port.
+ */
+export async function waitForListening<T>(listening: Promise<T>, portOption: string): Promise<T> {
   try {
     return await listening
   } catch (cause) {
     if (cause instanceof CliError) throw cause
-    throw new CliError('failure', cause instanceof Error ? reasonsOf(cause) : String(cause), { cause })
+    throw new CliError('failure', cause instanceof Error ? describeListenFailure(cause, portOption) : String(cause), {
+      cause,
+    })
   }
+}
+
+/** The advice of `serveHttp` for a port that is in use is for programs that read `PORT`. */
+function describeListenFailure(error: Error, portOption: string): string {
+  if (codeOf(error.cause) !== 'EADDRINUSE') return reasonsOf(error)
+  const [problem] = error.message.split(': ', 1)
+  return `${problem}: stop what listens there, or give another ${portOption} (0 picks a free one)`
 }
 
 export function exitCodeOf(error: unknown): ExitCode {

@@ -232,7 +232,10 @@ test.each([
 test('bridge names a port that is in use, without a stack trace', async () => {
   await using other = await serveHttp(createOfferingServer())
   const { code, err } = await runCommand(['bridge', 'node server.js', '--port', String(other.port)])
-  expect([code, err]).toEqual([1, expect.stringContaining('is in use: stop what listens there')])
+  expect([code, err]).toEqual([
+    1,
+    expect.stringContaining('is in use: stop what listens there, or give another --port'),
+  ])
   expect(err).not.toContain('fault of mcpx')
 })
 

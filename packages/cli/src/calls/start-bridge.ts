@@ -32,5 +32,5 @@ function openBridge(text: string, { port, token }: BridgeCommandOptions): Promis
   }
   if (port === undefined)
     throw new CliError('usage', 'Write --port for a server that is a command; 0 selects a free one')
-  return waitForListening(bridge({ toHttp: port, ...target }))
+  return waitForListening(bridge({ toHttp: port, ...target }), '--port')
 }

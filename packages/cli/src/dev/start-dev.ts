@@ -26,7 +26,8 @@ export async function startDev(
   [target = '']: readonly string[],
 ): Promise<ExitCode> {
   const { io, printer } = context
-  const dev = await waitForListening(openDevServer({ ...(await toServeOptions(options)), target, env: io.env }))
+  const serveOptions = await toServeOptions(options)
+  const dev = await waitForListening(openDevServer({ ...serveOptions, target, env: io.env }), '--port')
   printAddresses(printer, dev)
   const print = (event: DevEvent): void => {
     if (event.type === 'login') printLogin(event, context, dev.log.events)

@@ -175,7 +175,11 @@ test('an address for other machines without a verification of callers is a probl
 })
 
 test.each([
-  ['in use', () => ({ port: Number(new URL(upstream.url).port) }), / is in use: stop what listens there/],
+  [
+    'in use',
+    () => ({ port: Number(new URL(upstream.url).port) }),
+    / is in use: stop what listens there, or give another listen\.port/,
+  ],
   ['of another machine', () => ({ host: '192.0.2.1', allowedHosts: ['a'], protect }), /192\.0\.2\.1.* cannot be bound/],
 ])('an address %s is a failure without a stack trace', async (_, listenOf, message) => {
   const config = await writeConfig({ listen: listenOf() })

@@ -12,7 +12,7 @@ export async function startGateway(
 ): Promise<ExitCode> {
   const { gateway: options, http } = await readSettings(config, io)
   const extensions = [...(await startOpenTelemetrySdk(io, options)), ...(options.extensions ?? [])]
-  const { url } = await waitForListening(serveHttp(gateway({ ...options, extensions }), http))
+  const { url } = await waitForListening(serveHttp(gateway({ ...options, extensions }), http), 'listen.port')
   printer.result({ url }, url)
   return 0
 }

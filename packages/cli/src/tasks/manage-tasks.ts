@@ -85,7 +85,7 @@ export async function runListCommand({ printer }: CommandContext, options: ListO
   }
   if (page.tasks.length === 0) printer.line('There are no such tasks.')
   else printTable(printer, summaryColumns, page.tasks)
-  if (page.nextCursor !== undefined) printer.note(`More tasks: --cursor ${toDisplayLine(page.nextCursor)}`)
+  if (page.nextCursor !== undefined) printer.note(`More tasks: --cursor '${toDisplayLine(page.nextCursor)}'`)
   return 0
 }
 

@@ -12,6 +12,7 @@ export interface AnthropicTool {
 /** A block in the content of a message of the Anthropic Messages API. A call of a tool has the type `tool_use`. */
 export interface AnthropicBlock {
   readonly type: string
+  readonly text?: string | null | undefined
   readonly id?: string | null | undefined
   readonly name?: string | null | undefined
   readonly input?: unknown

@@ -22,6 +22,7 @@ export interface OpenAiTool {
 /** An item in the output of the OpenAI Responses API. A call of a tool has the type `function_call`. */
 export interface OpenAiItem {
   readonly type: string
+  readonly content?: unknown
   readonly call_id?: string | null | undefined
   readonly name?: string | null | undefined
   readonly arguments?: unknown

@@ -25,7 +25,7 @@ import { createProbe, isOfExtension, probeCall, serverHop } from './server-hop.t
 import { type CallerCredential, type Hop, type HopOptions, noCredential, type UpstreamOptions } from './hop-options.ts'
 import { createForwardedCall, RequestSender } from './send-request.ts'
 import { ConnectionForAll } from './connection-for-all.ts'
-import { isOfOneCaller, noAnswerError, notStartedError } from './upstream-error.ts'
+import { connectError, isOfOneCaller, noAnswerError, notStartedError } from './upstream-error.ts'
 import { rejectLostRetry, WaitingCalls } from './waiting-calls.ts'
 
 /**
@@ -223,14 +223,17 @@ export class ConnectedHop implements Hop {
   }
 
   async #describe(request: RpcRequest, identity: HostIdentity): Promise<RpcResponse | undefined> {
-    const { name, log } = this.#options
+    const { name, log, hasCredentials, onFailure } = this.#options
     let pooled: PooledConnection
     try {
       pooled = this.#pool.open(identity)
     } catch (error) {
       if (isLimitError(error) || isMcpError(error)) throw error
+      const cause = connectError(error)
+      // One caller whose credential cannot be used says nothing about the others.
+      if (hasCredentials !== true) onFailure?.(cause)
       log(errorRecord(error, { method: 'server/discover', name }))
-      return errorResponse(request.id, noAnswerError(name, { begun: false, cause: error }))
+      return errorResponse(request.id, noAnswerError(name, { begun: false, cause }))
     }
     const { connection } = pooled
     this.#detecting = connection

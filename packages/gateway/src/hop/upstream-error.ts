@@ -1,4 +1,4 @@
-import { codeOf, isJsonObject, isUnavailable, type JsonObject, quoteText } from '@x/core'
+import { codeOf, isJsonObject, isUnavailable, type JsonObject, messageOf, quoteText } from '@x/core'
 import { errorCodes, findMethodRow, isMcpError, McpError, type RpcResponse } from '@x/schema'
 
 /** A page at which a caller logs in at an upstream. */
@@ -52,12 +52,18 @@ const causes: ReadonlyMap<unknown, string> = new Map([
   ['timeout', 'it did not answer in time'],
   ['closed', 'the connection broke'],
   ['spawn', 'its program could not be started'],
+  ['create', 'its connection could not be created'],
 ])
 
 const exitCodes: ReadonlySet<unknown> = new Set(['exited', 'restarts'])
 
 /** Causes that need an operator. */
-const permanentCauses: ReadonlySet<unknown> = new Set(['spawn', 'probe', 'certificate'])
+const permanentCauses: ReadonlySet<unknown> = new Set(['spawn', 'probe', 'certificate', 'create'])
+
+/** For an upstream whose `connect` throws, as it does for a wrong option. */
+export function connectError(cause: unknown): Error {
+  return Object.assign(new Error(messageOf(cause), { cause }), { code: 'create' })
+}
 
 /**
  * The process of an upstream that has never answered would end again in the same way. That of another one is started

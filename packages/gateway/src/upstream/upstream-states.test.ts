@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ConnectionState } from '../index.ts'
+import type { ConnectionState, LogRecord } from '../index.ts'
 import { createGateway, errorOf, resultOf } from '../testing/gateway-kit.ts'
 import { answerPlainly, createScriptedUpstream } from '../testing/scripted-upstream.ts'
 
@@ -65,5 +65,23 @@ test('a call is not worth another one if the process of its upstream ends at its
   await resultOf(server, 'tools/call', params)
   hasEnded = true
   expect(await call()).toMatchObject({ message, data: { begun: false, retryAfterMs: 100 } })
+  await server.close()
+})
+
+test('an upstream whose connection cannot be created says why, and a host has nothing to wait for', async () => {
+  const fail = (): never => {
+    throw new TypeError('http: to another machine needs allowHttp')
+  }
+  const logged: LogRecord[] = []
+  const server = createGateway({ crm: { connect: fail } }, { log: (record) => logged.push(record) })
+  const reason = 'its connection could not be created'
+  for (let count = 0; count < 4; count += 1) {
+    const error = await errorOf(server, 'tools/call', { name: 'crm__add', arguments: {} })
+    expect(error).toMatchObject({ message: expect.stringContaining(reason), data: { begun: false, permanent: true } })
+  }
+  expect(server.upstreams.get('crm')?.state.reason?.message).toContain(reason)
+  expect(logged.filter(({ level }) => level === 'error')).toMatchObject([
+    { message: expect.stringContaining('allowHttp') },
+  ])
   await server.close()
 })

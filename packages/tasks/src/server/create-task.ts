@@ -155,7 +155,8 @@ async function createTaskOnce(
   } catch (error) {
     if (isLimitError(error) || isMissingModuleError(error)) throw error
     onError(error)
-    const message = 'The task may not have been stored: send the call again with the same idempotency key'
+    const message =
+      'The store of tasks failed, so the task may not have been stored: send the call again, with its idempotency key'
     throw new McpError(errorCodes.internal, message, { data: { reason: 'unavailable', retryAfterMs } })
   }
 }

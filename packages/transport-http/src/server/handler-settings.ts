@@ -257,5 +257,4 @@ export function localOnlyReason({ localOnly, needsPrincipal }: Server, auth: unk
   return localOnly ?? (needsPrincipal && auth === undefined ? unauthenticatedReason : undefined)
 }
 
-const unauthenticatedReason =
-  'an extension of the server decides by the principal: give auth, such as what protect() returns'
+const unauthenticatedReason = 'what it serves depends on the caller: give auth, such as what protect() returns'
