@@ -91,11 +91,11 @@ export function createSendRawRequest(
     const timeoutMs = timeoutMsOf(options, callOptions)
     const isStreaming = findMethodRow(call.method)?.isStreaming === true
     const maxTotalMs = isStreaming ? timeoutMs : timeoutMs * maxProgressFactor
-    const { headerParams, onMessage: onAnyMessage } = call
+    const { onMessage: onAnyMessage } = call
     const onMessage = onAnyMessage && ((message: RpcNotification): boolean => onAnyMessage(message, id))
     return runRequest(exchange, {
       request,
-      headerParams,
+      headerParams: call.headerParams,
       mcpName: encodeMcpName(call, getErrorContext),
       context: state.identity.context,
       options: callOptions,
@@ -111,22 +111,13 @@ export function createSendRawRequest(
   return async (call, callOptions) => {
     const getErrorContext = (): CallErrorContext => errorContextOf(call, state)
     let hasEarlierRun = false
-    const onEarlierRun = (): void => void (hasEarlierRun = true)
-    const sendOnce = (): Promise<RpcResponse> => send(call, callOptions, getErrorContext)
+    const sendOnce = () => send(call, callOptions, getErrorContext)
     // The reader of a stream opens a lost one again, so it is not sent again here.
     const isReopened = call.onMessage !== undefined || findMethodRow(call.method)?.isStreaming === true
-    const sendAgain = (): Promise<RpcResponse> =>
-      isReopened ? sendOnce() : sendWithResends(sendOnce, call, { options, callOptions, state, closed, onEarlierRun })
+    const onEarlierRun = (): void => void (hasEarlierRun = true)
+    const sendAgain = () => sendWithResends(sendOnce, call, { options, callOptions, state, closed, onEarlierRun })
     try {
-      let response = await sendAgain()
-      const serverVersions = supportedVersionsOf(response)
-      if (serverVersions) {
-        if (!state.trySelectVersion(serverVersions))
-          throw unsupportedVersionError(response, serverVersions, getErrorContext())
-        // Sent again even if the server lists the very revision that it rejected, because another instance may have
-        // rejected it.
-        response = await sendAgain()
-      }
+      const response = await sendInKnownRevision(isReopened ? sendOnce : sendAgain, state, getErrorContext)
       const serverInfo = serverInfoOf(response)
       if (serverInfo !== undefined) state.setServerInfo(serverInfo)
       if (hasEarlierRun && 'error' in response) throw peerError(response, getErrorContext())
@@ -135,6 +126,20 @@ export function createSendRawRequest(
       throw hasEarlierRun ? withEarlierRun(call.method, error) : error
     }
   }
+}
+
+async function sendInKnownRevision(
+  send: () => Promise<RpcResponse>,
+  state: ClientState,
+  getErrorContext: ErrorContextOf,
+): Promise<RpcResponse> {
+  const response = await send()
+  const serverVersions = supportedVersionsOf(response)
+  if (!serverVersions) return response
+  if (!state.trySelectVersion(serverVersions))
+    throw unsupportedVersionError(response, serverVersions, getErrorContext())
+  // Sent again even if the server lists the very revision that it rejected, because another instance may have rejected it.
+  return send()
 }
 
 /** Written before the spread: V8 needs ten times as long for a property after a spread. */

@@ -107,15 +107,9 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
       startRounds('prompts/get', args === undefined ? { name } : { name, arguments: args }, options),
     readResource: (uri, options = {}) => startRounds('resources/read', { uri }, options),
     resume: async (pendingCall, answers, options = {}) => {
-      const parsedCall = parsePendingCall(pendingCall)
-      if ('issue' in parsedCall) {
-        const reason = `this is not a pending call: ${parsedCall.issue}`
-        throw new ClientError('invalid_pending', reason, { method: 'resume' })
-      }
+      const { params, inputRequired, counts, ...parsedCall } = toWaitingCall(pendingCall)
       // The cast is safe: the parsed method is a member of the same value as the type.
       const method = parsedCall.method as typeof pendingCall.method
-      const { params, inputRequired, round, handOffs } = parsedCall
-      const counts = { questions: round - handOffs, handOffs }
       return resumeRound({ method, params, inputRequired, counts }, answers, options)
     },
   }
@@ -124,6 +118,16 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
 interface WaitingCall<M extends MultiRoundMethod> extends Pick<MultiRoundCall<M>, 'method' | 'params'> {
   readonly inputRequired: InputRequired
   readonly counts: RoundCounts
+}
+
+function toWaitingCall(pendingCall: unknown): WaitingCall<MultiRoundMethod> {
+  const parsedCall = parsePendingCall(pendingCall)
+  if ('issue' in parsedCall) {
+    const reason = `this is not a pending call: ${parsedCall.issue}`
+    throw new ClientError('invalid_pending', reason, { method: 'resume' })
+  }
+  const { method, params, inputRequired, round, handOffs } = parsedCall
+  return { method, params, inputRequired, counts: { questions: round - handOffs, handOffs } }
 }
 
 const noRounds: RoundCounts = { questions: 0, handOffs: 0 }

@@ -23,9 +23,9 @@ import { type HostIdentity, identityOf, identityMetaIn } from './host-identity.t
 import { ConnectionPool, isHttp, isReplaceable, isStarting, type PooledConnection } from './pool.ts'
 import { createProbe, isOfExtension, probeCall, serverHop } from './server-hop.ts'
 import { type CallerCredential, type Hop, type HopOptions, noCredential, type UpstreamOptions } from './hop-options.ts'
-import { createForwardedCall, RequestSender } from './send-request.ts'
+import { createForwardedCall, reportConnectError, RequestSender } from './send-request.ts'
 import { ConnectionForAll } from './connection-for-all.ts'
-import { connectError, isOfOneCaller, noAnswerError, notStartedError } from './upstream-error.ts'
+import { isOfOneCaller, noAnswerError, notStartedError } from './upstream-error.ts'
 import { rejectLostRetry, WaitingCalls } from './waiting-calls.ts'
 
 /**
@@ -223,17 +223,12 @@ export class ConnectedHop implements Hop {
   }
 
   async #describe(request: RpcRequest, identity: HostIdentity): Promise<RpcResponse | undefined> {
-    const { name, log, hasCredentials, onFailure } = this.#options
     let pooled: PooledConnection
     try {
       pooled = this.#pool.open(identity)
     } catch (error) {
       if (isLimitError(error) || isMcpError(error)) throw error
-      const cause = connectError(error)
-      // One caller whose credential cannot be used says nothing about the others.
-      if (hasCredentials !== true) onFailure?.(cause)
-      log(errorRecord(error, { method: 'server/discover', name }))
-      return errorResponse(request.id, noAnswerError(name, { begun: false, cause }))
+      return errorResponse(request.id, reportConnectError(error, this.#options))
     }
     const { connection } = pooled
     this.#detecting = connection

@@ -25,6 +25,7 @@ import { limitHeaderParams, HeaderParamTools } from './header-params.ts'
 import type { Deps, HopOptions } from './hop-options.ts'
 import { RunningCalls } from './running-calls.ts'
 import {
+  connectError,
   findCredentialError,
   findNeededLogin,
   invalidResultError,
@@ -92,6 +93,14 @@ export class RequestSender {
     const limitMs = isSilent ? this.timeoutMs : undefined
     return noAnswerError(name, { begun: mayHaveBegun(method, error), limitMs, cause: error, isNew: isNew?.() })
   }
+}
+
+/** Reports what `connect` threw: a failure of the upstream, unless it is about the credential of one caller. */
+export function reportConnectError(error: unknown, { name, log, hasCredentials, onFailure }: HopOptions): McpError {
+  const cause = connectError(error)
+  if (hasCredentials !== true) onFailure?.(cause)
+  log(errorRecord(error, { method: 'server/discover', name }))
+  return noAnswerError(name, { begun: false, cause })
 }
 
 /** Methods of extensions whose target the header `Mcp-Name` repeats, with the param that has it. */
