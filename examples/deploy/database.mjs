@@ -28,7 +28,8 @@ export function openDatabase(url, listenUrl = url) {
 }
 
 function openPool(options) {
-  const pool = new pg.Pool(options)
+  // A connection that is accepted and never answered would otherwise keep its place in the pool for ever.
+  const pool = new pg.Pool({ connectionTimeoutMillis: 5000, ...options })
   // An idle connection that breaks is replaced by the next query. Without a listener, it would end the process.
   pool.on('error', (error) => console.error(`PostgreSQL: ${error.message}`))
   return pool

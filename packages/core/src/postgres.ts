@@ -78,8 +78,9 @@ const maxBytes = 7_999
  * @throws TypeError for an invalid channel, and RangeError for an invalid time.
  */
 export function postgresBus(database: string | PostgresPool, options: PostgresBusOptions = {}): NetworkBus {
-  const { pool, close } = openPostgres(database)
-  const { timeoutMs = defaultTimeoutMs, listenPool = pool } = options
+  const { timeoutMs = defaultTimeoutMs } = options
+  const { pool, close } = openPostgres(database, timeoutMs)
+  const { listenPool = pool } = options
   const channel = requirePostgresChannel(options.channel ?? 'mcp_changes')
   handleConnectionErrors(pool)
   handleConnectionErrors(listenPool)
@@ -117,14 +118,22 @@ export function postgresBus(database: string | PostgresPool, options: PostgresBu
  * A URL becomes a pool, which `close` closes; a given pool stays. The pool of a URL is created with the first query,
  * and only a query in flight keeps the process running.
  */
-export function openPostgres<Pool>(database: string | Pool): {
+export function openPostgres<Pool>(
+  database: string | Pool,
+  timeoutMs = defaultTimeoutMs,
+): {
   readonly pool: Pool | PostgresPool
   close(): Promise<void>
 } {
   if (typeof database !== 'string') return { pool: database, close: async () => {} }
   const create = async () => {
     const { default: pg } = await importPeerDependency('pg@8', () => import('pg'), 'A URL')
-    const pool = new pg.Pool({ connectionString: database, allowExitOnIdle: true })
+    const pool = new pg.Pool({
+      connectionString: database,
+      allowExitOnIdle: true,
+      // Without it, a connection that is accepted and never answered would keep its place in the pool for ever.
+      connectionTimeoutMillis: timeoutMs,
+    })
     // Without it, an idle connection that breaks would end the process. A query that fails has its own error.
     pool.on('error', () => {})
     handleConnectionErrors(pool)

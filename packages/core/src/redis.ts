@@ -80,7 +80,10 @@ export function openRedis<Client>(redis: string | Client): {
 /** Pauses between attempts to connect, while a command waits. */
 const reconnectPauses = { firstMs: 100, maxMs: 2000 }
 
-/** Connects with its first command. Only a command in flight keeps the process running. */
+/**
+ * Connects with its first command, and again after a command whose signal aborts, because that is its time limit. Only a
+ * command in flight keeps the process running.
+ */
 export class RedisAtUrl {
   readonly #url: string
   #client: OwnClient | undefined
@@ -95,9 +98,14 @@ export class RedisAtUrl {
   async sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown> {
     this.#commandCount += 1
     try {
+      const reply = this.#open().then((client) => client.sendCommand(args, options))
       const signal = options?.abortSignal
-      const client = await (signal === undefined ? this.#open() : raceWithCancellation(this.#open(), signal))
-      return await client.sendCommand(args, options)
+      return await (signal === undefined ? reply : raceWithCancellation(reply, signal))
+    } catch (error) {
+      // A connection that a firewall or a dead machine has dropped answers to no command, and the system may take a
+      // quarter of an hour to notice.
+      if (options?.abortSignal?.aborted === true) this.#dropClient()
+      throw error
     } finally {
       this.#commandCount -= 1
     }
@@ -111,6 +119,14 @@ export class RedisAtUrl {
   close(): void {
     this.#isClosed = true
     if (this.#client !== undefined) destroyRedisClient(this.#client)
+  }
+
+  /** Rejects its other commands at once. The next command connects anew. */
+  #dropClient(): void {
+    if (this.#client === undefined) return
+    destroyRedisClient(this.#client)
+    this.#client = undefined
+    this.#connecting = undefined
   }
 
   async #create(): Promise<OwnClient> {

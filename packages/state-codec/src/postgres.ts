@@ -5,7 +5,7 @@
  */
 
 import { checkArgument, type OptionTable, resolveOptions } from '@x/core'
-import { openPostgres } from '@x/core/postgres'
+import { openPostgres, type PostgresQuery } from '@x/core/postgres'
 import { StateUsageError } from './state-error.ts'
 import { defaultTimeoutMs, runStoreOperation } from './store/call-store.ts'
 import type { StateStore } from './state-codec.ts'
@@ -19,11 +19,12 @@ import {
   createOwnerStore,
 } from './store/owner-quota.ts'
 
+export type { PostgresQuery } from '@x/core/postgres'
 export type { OwnerQuotaOptions } from './store/owner-quota.ts'
 
 /** As much of a PostgreSQL client as the store uses. A `Pool` of `pg` has it. */
 export interface PostgresPool {
-  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
+  query(query: PostgresQuery): Promise<unknown>
 }
 
 /** Options of {@link postgresStore}. */
@@ -64,10 +65,15 @@ export interface PostgresStore extends StateStore {
  */
 export function postgresStore(database: string | PostgresPool, options: PostgresStoreOptions = {}): PostgresStore {
   const { table: tableName, timeoutMs, ...quotas } = resolveOptions(options, storeOptionTable, 'postgresStore')
-  const { pool, close } = openStorePool(database)
+  const { pool, close } = openPostgres(database, timeoutMs)
   const table = quoteTableName(tableName)
   const query = async (text: string, values: unknown[]): Promise<readonly unknown[]> =>
-    (await runStoreOperation({ name: 'PostgreSQL', timeoutMs }, () => pool.query(text, values))).rows
+    storedRowsOf(
+      // At its own time limit, the pool closes the connection of the query, which may never answer.
+      await runStoreOperation({ name: 'PostgreSQL', timeoutMs }, () =>
+        pool.query({ text, values, query_timeout: timeoutMs }),
+      ),
+    )
   const quota = ownerQuotaOf(quotas)
   const operations = createTableOperations(table, query)
   return {
@@ -184,17 +190,8 @@ CREATE INDEX IF NOT EXISTS "${indexName}_owner" ON ${tableName} (owner, expires_
 export async function createStateTable(database: string | PostgresPool, table?: string): Promise<void> {
   if (typeof database !== 'string')
     checkArgument(database, { where: 'createStateTable', takes: 'a URL or a pool of pg', needs: ['query'] })
-  const { pool, close } = openStorePool(database)
-  await pool.query(stateTableSql(table)).finally(close)
-}
-
-function openStorePool(database: string | PostgresPool): { readonly pool: PostgresPool; close(): Promise<void> } {
-  if (typeof database !== 'string') return { pool: database, close: async () => {} }
-  const { pool, close } = openPostgres<never>(database)
-  return {
-    pool: { query: async (text, values = []) => ({ rows: storedRowsOf(await pool.query({ text, values })) }) },
-    close,
-  }
+  const { pool, close } = openPostgres(database)
+  await pool.query({ text: stateTableSql(table) }).finally(close)
 }
 
 function storedRowsOf(result: unknown): readonly unknown[] {

@@ -13,7 +13,7 @@ const cleanUpMs = 600_000
 
 /** Opens the store of used DPoP proofs in the shared database. */
 async function openProofs(database: string, onError: (error: unknown) => void): Promise<StateStore> {
-  const pool = new pg.Pool({ connectionString: database, max: 2 })
+  const pool = new pg.Pool({ connectionString: database, max: 2, connectionTimeoutMillis: 5000 })
   // Without a listener, an error on an idle connection would end the process.
   pool.on('error', onError)
   // When two instances create the table at the same time, one of them fails. Its second attempt finds the table.

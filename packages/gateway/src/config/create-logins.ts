@@ -1,10 +1,9 @@
 import { importPeerDependency, isMissingModuleError } from '@x/core'
-import { openRedis } from '@x/core/redis'
 import { loginPages } from '@x/auth/node'
 import { type UserLogin, userLogin, type UserLoginOptions } from '@x/auth/login'
 import type { Protection } from '@x/auth/server'
-import { type KeyInput, memoryStore, type StateStore } from '@x/state-codec'
-import { redisStore } from '@x/state-codec/redis'
+import { type KeyInput, memoryStore } from '@x/state-codec'
+import { type RedisStore, redisStore } from '@x/state-codec/redis'
 import type { ServerExtension } from '@x/exchange'
 import type { ServeHttpOptions } from '@x/transport-http/node'
 import { readAccount, type UpstreamSource } from './create-upstream.ts'
@@ -33,11 +32,11 @@ export async function createLogins(
   const { url, metadataUrl, client: account, store } = login
   const registration = account && (await readAccount('login.client', account, secrets))
   const redisUrl = store === 'memory' ? undefined : await secrets.read('login.store.redis', store.redis)
-  const redis = redisUrl === undefined ? undefined : await connectRedis(redisUrl, secrets)
+  const redis = await openRedisStore(redisUrl, secrets)
   if (protection === undefined || secrets.problems.length > 0) return undefined
   const client = { name, metadataUrl, registrations: registration && [registration] }
   const logins = openLogins(
-    { url, protection, client, store: createStore(redis), keys, fetch: createFetch(addressesOf(file)) },
+    { url, protection, client, store: redis ?? memoryStore(), keys, fetch: createFetch(addressesOf(file)) },
     secrets,
   )
   if (logins === undefined) return undefined
@@ -69,14 +68,16 @@ function openLogins(options: UserLoginOptions, { problems }: UpstreamSource['sec
 }
 
 /** Connects with the first command, so that a file can be read while Redis is unreachable. */
-type Redis = ReturnType<typeof openRedis<never>>
-
-async function connectRedis(url: string, { problems }: UpstreamSource['secrets']): Promise<Redis | undefined> {
+async function openRedisStore(
+  url: string | undefined,
+  { problems }: UpstreamSource['secrets'],
+): Promise<RedisStore | undefined> {
+  if (url === undefined) return undefined
   try {
     const { createClient } = await importPeerDependency('@redis/client@6', () => import('@redis/client'), 'A URL')
     // Throws for an invalid address.
     createClient({ url })
-    return openRedis<never>(url)
+    return redisStore(url)
   } catch (error) {
     // An invalid address may be repeated in its error, with its password.
     const problem = isMissingModuleError(error) ? error.message : 'must be the address of a Redis server'
@@ -85,11 +86,10 @@ async function connectRedis(url: string, { problems }: UpstreamSource['secrets']
   }
 }
 
-function createStore(redis: Redis | undefined): StateStore {
-  return redis === undefined ? memoryStore() : redisStore(redis.client)
-}
-
-function closeWithServer({ client, close }: Redis): ServerExtension {
-  const ready = async (): Promise<boolean> => (await client.sendCommand(['PING'])) === 'PONG'
+function closeWithServer({ get, close }: RedisStore): ServerExtension {
+  const ready = async (): Promise<boolean> => {
+    await get('ping')
+    return true
+  }
   return { extends: 'server', name: 'loginStore', start: () => ({ ready, close }) }
 }
