@@ -28,7 +28,7 @@ export async function createLogins(
 > {
   const { name, login } = file
   if (login === undefined) return undefined
-  const { secrets } = source
+  const { secrets, log } = source
   const { url, metadataUrl, client: account, store } = login
   const registration = account && (await readAccount('login.client', account, secrets))
   const redisUrl = store === 'memory' ? undefined : await secrets.read('login.store.redis', store.redis)
@@ -36,7 +36,7 @@ export async function createLogins(
   if (protection === undefined || secrets.problems.length > 0) return undefined
   const client = { name, metadataUrl, registrations: registration && [registration] }
   const logins = openLogins(
-    { url, protection, client, store: redis ?? memoryStore(), keys, fetch: createFetch(addressesOf(file)) },
+    { url, protection, client, store: redis ?? memoryStore(), keys, fetch: createFetch(addressesOf(file)), log },
     secrets,
   )
   if (logins === undefined) return undefined

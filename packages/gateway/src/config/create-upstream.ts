@@ -78,11 +78,14 @@ export async function readAccount(
 async function connectCommand(
   name: string,
   { command, args, env, cwd }: CommandUpstream,
-  { folder, secrets }: UpstreamSource,
+  { folder, secrets, log }: UpstreamSource,
 ): Promise<GatewayUpstreamOptions['connect']> {
   const variables = await secrets.readAll(`upstreams.${name}.env`, env)
   const target = { command, args, env: variables, cwd: resolve(folder, cwd ?? '.') }
   // Kept as well, so that an error can show the last lines.
-  const stderr = (line: string): void => void process.stderr.write(`${name}: ${line}\n`)
+  const stderr = (line: string): void => {
+    if (log === undefined) process.stderr.write(`${name}: ${line}\n`)
+    else log({ level: 'info', code: 'upstream_stderr', name, message: line })
+  }
   return () => connectAny(target, { stdio: { stderr } })
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createCall } from '@x/exchange'
 import { createServer, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { gateway } from '../index.ts'
 import { namesIn, resultOf } from '../testing/gateway-kit.ts'
 import { GatewayFileError, readGatewayFile } from './read-gateway-file.ts'
@@ -79,8 +79,9 @@ test('a file is a gateway, whose secrets are in the environment and in other fil
   await server.close()
 })
 
-test('a command is started in the folder of the file, with the variables of its entry', async () => {
+test('a command is started in the folder of the file, with the variables of its entry, and logs as the gateway', async () => {
   const program = `
+    console.error('hello')
     import { createInterface } from 'node:readline'
     for await (const line of createInterface({ input: process.stdin })) {
       const { id, method, params } = JSON.parse(line)
@@ -96,11 +97,16 @@ test('a command is started in the folder of the file, with the variables of its 
     }`
   await write(program, 'server.mjs')
   const own = { command: process.execPath, args: ['server.mjs'], env: { TEAM: 'sales', TOKEN: { env: 'OWN_TOKEN' } } }
-  const file = { ...minimal, upstreams: { own: { ...own, tools: { pins: 'pins.json' } } } }
+  const file = { ...minimal, log: 'json', upstreams: { own: { ...own, tools: { pins: 'pins.json' } } } }
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
   const { gateway: options } = await read(file, { KEYS: key, OWN_TOKEN: secret })
   const server = gateway({ ...options, log: () => {} })
   const { content } = await resultOf(server, 'tools/call', { name: 'own__where', arguments: {} })
   expect(content).toMatchObject([{ text: JSON.stringify(['sales', secret, folder]) }])
+  await expect
+    .poll(() => logged.mock.calls.map(([line]): unknown => JSON.parse(String(line))))
+    .toMatchObject([{ level: 'info', name: 'own', code: 'upstream_stderr', message: 'hello' }])
+  logged.mockRestore()
   await server.close()
 })
 

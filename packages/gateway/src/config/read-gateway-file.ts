@@ -86,7 +86,7 @@ async function createGatewaySettings(file: GatewayFile, source: UpstreamSource):
   const state = createState(keys, source)
   const protection = listen.protect && protect(listen.protect)
   const { http, log } = createOperation(file)
-  const logins = await createLogins(file, keys, { source, protection })
+  const logins = await createLogins(file, keys, { source: { ...source, log }, protection })
   const upstreams: Record<string, GatewayOptions['upstreams'][string]> = {}
   for (const [each, upstream] of Object.entries(file.upstreams))
     upstreams[each] = await createUpstream(each, upstream, { ...source, logins: logins?.logins, state, log })
