@@ -148,13 +148,18 @@ const login = members({
   store: z.union([z.literal('memory'), members({ redis: secretReference })], 'must be "memory" or { "redis": … }'),
 })
 
+const port = z.int().min(0).max(65_535)
+
 /** A gateway's configuration, as a JSON file has it. */
 export const gatewayFile = members({
   name: text,
   version: text.default('1.0.0'),
   state: members({ keys: secretReference }),
   listen: members({
-    port: z.int().min(0).max(65_535).optional(),
+    /** Platforms say the port in a variable, such as `PORT`. */
+    port: z
+      .union([port, z.strictObject({ env: text })], 'must be a number from 0 to 65535, or { "env": NAME }')
+      .optional(),
     host: text.optional(),
     allowedHosts: z.array(text).optional(),
     /** The proxy in front reports its client's address in this header, such as `x-forwarded-for`. */

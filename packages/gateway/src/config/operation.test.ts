@@ -38,6 +38,7 @@ test.each([
   [{ listen: { notice: 3 } }, 'listen.notice: '],
   [{ listen: { grace: '3h' } }, 'listen.grace: must be a number and ms, s or m, such as "3s"'],
   [{ listen: { clientAddress: 'x forwarded' } }, 'listen.clientAddress: must be the name of a header'],
+  [{ listen: { port: '3000' } }, 'listen.port: must be a number from 0 to 65535, or { "env": NAME }'],
   [{ log: 'yaml' }, 'log: must be "json", or left out for lines of text'],
 ])('%j is a problem of the file', (more, problem) => {
   const { error } = gatewayFile.safeParse({ ...minimal, ...more })

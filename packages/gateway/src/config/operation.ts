@@ -1,6 +1,7 @@
 import { keepProcessWithoutStderr, type Log, type LogRecord } from '@x/core'
 import type { ServeHttpOptions } from '@x/transport-http/node'
 import type { GatewayFile } from './file-schema.ts'
+import type { SecretReader } from './secret-reader.ts'
 
 /** The options of the endpoint that a file decides. */
 export type HttpSettings = Pick<
@@ -9,19 +10,35 @@ export type HttpSettings = Pick<
 >
 
 /** Decides how a gateway is reached, stopped and logged. */
-export function createOperation({ listen, log }: Pick<GatewayFile, 'listen' | 'log'>): {
+export function createOperation(
+  { listen, log }: Pick<GatewayFile, 'listen' | 'log'>,
+  port?: number,
+): {
   readonly http: HttpSettings
   readonly log: Log | undefined
 } {
-  const { protect: _, clientAddress, notice, grace, ...address } = listen
+  const { protect: _, port: _port, clientAddress, notice, grace, ...address } = listen
   return {
     http: {
       ...address,
+      port,
       stopOnSignals: { noticeMs: notice, graceMs: grace },
       ...(clientAddress !== undefined && { clientAddress: createAddressReader(clientAddress) }),
     },
     log: log === 'json' ? writeJsonLine : undefined,
   }
+}
+
+/** Reads the port of a file, which may be in a variable. */
+export async function readPort(
+  { port }: GatewayFile['listen'],
+  secrets: Pick<SecretReader, 'read' | 'problems'>,
+): Promise<number | undefined> {
+  if (typeof port !== 'object') return port
+  const text = await secrets.read('listen.port', port)
+  if (!/^\d{0,5}$/.test(text) || Number(text) > 65_535)
+    secrets.problems.push(`listen.port: the variable ${port.env} must be a number from 0 to 65535`)
+  return Number(text)
 }
 
 /** A proxy appends the address that it sees, so only the last entry is one that a client cannot invent. */

@@ -63,12 +63,15 @@ test('a file is a gateway, whose secrets are in the environment and in other fil
     {
       name: 'company',
       state: { keys: { file: 'state.keys' } },
-      listen: { port: 0, protect: { resource: 'https://mcp.example.com/mcp', issuers: ['https://login.example.com'] } },
+      listen: {
+        port: { env: 'PORT' },
+        protect: { resource: 'https://mcp.example.com/mcp', issuers: ['https://login.example.com'] },
+      },
       upstreams: {
         crm: { url: http.url, auth: { bearer: { file: 'crm.token' } }, headers: { 'X-Team': { env: 'TEAM' } } },
       },
     },
-    { TEAM: 'sales' },
+    { TEAM: 'sales', PORT: '0' },
   )
   expect(listen).toMatchObject({ port: 0, auth: { documents: {} } })
   const server = gateway({ ...options, log: () => {} })
@@ -124,6 +127,11 @@ test.each([
   await using served = await serveHttp(server, { ...http, port: 0 })
   const page = await fetch(new URL('/login', served.url))
   expect([page.status, await page.text()]).toEqual([400, expect.stringContaining('login')])
+})
+
+test.each(['70000', '1e3', '-1', '3000.5'])('a variable with the port %s is a problem of the file', async (PORT) => {
+  const problem = 'listen.port: the variable PORT must be a number from 0 to 65535'
+  await expect(read({ ...minimal, listen: { port: { env: 'PORT' } } }, { KEYS: key, PORT })).rejects.toThrow(problem)
 })
 
 describe('a file is rejected with all problems at once', () => {

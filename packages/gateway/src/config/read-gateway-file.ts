@@ -8,7 +8,7 @@ import type { GatewayOptions } from '../gateway/gateway.ts'
 import { createLogins } from './create-logins.ts'
 import { createUpstream, type UpstreamSource } from './create-upstream.ts'
 import { describeIssues, findFileProblems, type GatewayFile, gatewayFile } from './file-schema.ts'
-import { createOperation, type HttpSettings } from './operation.ts'
+import { createOperation, type HttpSettings, readPort } from './operation.ts'
 import { SecretReader } from './secret-reader.ts'
 
 /** The options of a gateway and its endpoint, as a file has them. */
@@ -85,7 +85,7 @@ async function createGatewaySettings(file: GatewayFile, source: UpstreamSource):
   const keys = parseKeyLines(await source.secrets.read('state.keys', file.state.keys)).map(({ input }) => input)
   const state = createState(keys, source)
   const protection = listen.protect && protect(listen.protect)
-  const { http, log } = createOperation(file)
+  const { http, log } = createOperation(file, await readPort(listen, source.secrets))
   const logins = await createLogins(file, keys, { source: { ...source, log }, protection })
   const upstreams: Record<string, GatewayOptions['upstreams'][string]> = {}
   for (const [each, upstream] of Object.entries(file.upstreams))
