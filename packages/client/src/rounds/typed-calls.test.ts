@@ -59,7 +59,10 @@ describe('A client that knows the types of its server', () => {
     const byServer = createClient<typeof server>(server.exchange, hostInfo)
     const byInterface = createClient<Api>(server.exchange, hostInfo)
     for (const client of [byServer, byInterface]) {
-      expect((await client.tools.greet({ name: 'Bo', times: 1 })).structuredContent?.text).toBe('Hello, Bo!')
+      const greeting = await client.tools.greet({ name: 'Bo', times: 1 })
+      if (greeting.isError) throw new Error('the tool failed')
+      expectTypeOf(greeting.structuredContent).toEqualTypeOf<{ text: string }>()
+      expect(greeting.structuredContent.text).toBe('Hello, Bo!')
     }
     expectTypeOf(byServer).toExtend<Client>()
     expectTypeOf(byInterface).toExtend<Client>()

@@ -2,13 +2,14 @@ import type { CallToolResult, GetPromptResult, JsonObject } from '@x/schema'
 import type { CallOptions } from '../request/call-options.ts'
 
 /**
- * A tool's result with the type that the server declares. It is checked against the schema only if the client has the
- * option `outputSchemaCompiler`.
+ * A tool's result with the type that the server declares, unless the tool failed (`isError`). It is checked against the
+ * schema only if the client has the option `outputSchemaCompiler`.
  */
-export interface TypedToolResult<Output> extends Omit<CallToolResult, 'structuredContent'> {
-  /** Absent when the tool failed (`isError`). */
-  readonly structuredContent?: Output
-}
+export type TypedToolResult<Output> = Omit<CallToolResult, 'structuredContent' | 'isError'> &
+  (
+    | { readonly isError?: false | undefined; readonly structuredContent: Output }
+    | { readonly isError: true; readonly structuredContent?: undefined }
+  )
 
 /** Parameters of a typed call. If all arguments are optional, you can omit them. */
 export type CallParameters<Input> = Input extends undefined

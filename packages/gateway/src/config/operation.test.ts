@@ -1,8 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { RequestView } from '@x/transport-http/node'
 import { expect, test, vi } from 'vitest'
+import type { LogRecord } from '@x/core'
+import { createGateway, resultOf } from '../testing/gateway-kit.ts'
+import { createUpstream } from './create-upstream.ts'
 import { describeIssues, gatewayFile } from './file-schema.ts'
-import { createOperation } from './operation.ts'
+import { createOperation, readPort } from './operation.ts'
+import { SecretReader } from './secret-reader.ts'
 
 const minimal = {
   name: 'company',
@@ -32,6 +36,32 @@ test('a log of JSON has a line with time and level for each record', () => {
     { level: 'warn', code: 'tool_withheld', err: { message: 'text' } },
   ])
   expect(lines.join('')).not.toContain('\n')
+})
+
+test('what a program writes to stderr becomes records of a log of JSON', async () => {
+  const records: LogRecord[] = []
+  const source = {
+    folder: '.',
+    secrets: new SecretReader('.', {}),
+    log: (record: LogRecord) => void records.push(record),
+  }
+  const program = { command: process.execPath, args: ['-e', 'console.error("hello")'] }
+  const server = createGateway({ own: await createUpstream('own', program, source) })
+  await resultOf(server, 'tools/list')
+  const hello = { level: 'info', name: 'own', code: 'upstream_stderr', message: 'hello' }
+  await expect.poll(() => records).toContainEqual(hello)
+  await server.close()
+})
+
+test('the port may be in a variable', async () => {
+  const { listen } = gatewayFile.parse({ ...minimal, listen: { port: { env: 'PORT' } } })
+  expect(await readPort(listen, new SecretReader('.', { PORT: '8080' }))).toBe(8080)
+})
+
+test.each(['70000', '1e3', '-1', '3000.5'])('a variable with the port %s is a problem of the file', async (PORT) => {
+  const secrets = new SecretReader('.', { PORT })
+  await readPort({ port: { env: 'PORT' } }, secrets)
+  expect(secrets.problems).toEqual(['listen.port: the variable PORT must be a number from 0 to 65535'])
 })
 
 test.each([
