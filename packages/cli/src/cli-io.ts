@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import { keepProcessWithoutStderr } from '@x/core'
+import { onStopSignal } from '@x/core/node'
 
 /** Streams and environment of the process, as a command uses them. */
 export interface CliIo {
@@ -7,13 +8,14 @@ export interface CliIo {
   readonly output: Writable & { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined }
   readonly errorOutput: Writable
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Aborts when the user presses Ctrl-C. A second Ctrl-C ends the process. */
+  /**
+   * Aborts at Ctrl-C and SIGTERM; a second one ends the process. So does the first one as long as the command has not
+   * read this.
+   */
   readonly signal: AbortSignal
 }
 
 export function openProcessIo(): CliIo {
-  const controller = new AbortController()
-  process.once('SIGINT', () => controller.abort(new Error('Stopped by Ctrl-C')))
   // A reader such as `head` closes the pipe when it has read enough.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -21,7 +23,22 @@ export function openProcessIo(): CliIo {
   })
   keepProcessWithoutStderr()
   const { stdin, stdout, stderr, env } = process
-  return { input: stdin, output: stdout, errorOutput: stderr, env, signal: controller.signal }
+  let signal: AbortSignal | undefined
+  return {
+    input: stdin,
+    output: stdout,
+    errorOutput: stderr,
+    env,
+    get signal() {
+      return (signal ??= abortAtStopSignal())
+    },
+  }
+}
+
+function abortAtStopSignal(): AbortSignal {
+  const controller = new AbortController()
+  onStopSignal((name) => controller.abort(new Error(`Stopped by ${name}`)))
+  return controller.signal
 }
 
 /**

@@ -98,6 +98,35 @@ function isRunning(pid: number): boolean {
   }
 }
 
+const silentProgram = {
+  command: process.execPath,
+  args: ['-e', 'console.error("started"), setInterval(() => {}, 1000)'],
+}
+
+test.each([
+  [
+    'SIGTERM stops a call, with a message',
+    ['list', '--verbose', '--', process.execPath, ...silentProgram.args],
+    'SIGTERM',
+    1,
+  ],
+  ['Ctrl-C ends a command that has nothing to stop', ['gateway', 'check', '--config', 'gateway.json'], 'SIGINT', null],
+] as const)('%s', async (_title, args, signal, code) => {
+  const cwd = await mkdtemp(join(tmpdir(), 'mcpx-stopped-'))
+  const file = { name: 'g', state: { keys: { env: 'KEYS' } }, listen: { port: 0 }, upstreams: { up: silentProgram } }
+  await writeFile(join(cwd, 'gateway.json'), JSON.stringify(file))
+  const env = { PATH: process.env['PATH'], KEYS: '790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef' }
+  const child = spawn(process.execPath, [program, ...args], { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] })
+  const ended = once(child, 'close')
+  let err = ''
+  child.stderr.on('data', (text) => (err += String(text)))
+  await once(child.stderr, 'data')
+  child.kill(signal)
+  expect(await ended).toEqual([code, code === null ? signal : null])
+  expect(err.includes('mcpx: Stopped')).toBe(code === 1)
+  await rm(cwd, { recursive: true })
+})
+
 test('a pipe gets no colours, unless FORCE_COLOR asks for them', async () => {
   const path = fileURLToPath(new URL('../src/testing/two.keys', import.meta.url))
   const args = ['keys', 'check', '--keys-file', path]

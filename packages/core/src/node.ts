@@ -5,4 +5,4 @@
  */
 
 export { type LockLimits, lockFile, type LockOwner, pauseForLock } from './file-lock.ts'
-export { onStopSignal } from './stop-signals.ts'
+export { endBySignal, onStopSignal, signalRepeatMs } from './stop-signals.ts'

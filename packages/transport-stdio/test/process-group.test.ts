@@ -88,8 +88,22 @@ describe.skipIf(process.platform === 'win32')('the processes that a server has s
     host.kill('SIGINT')
     expect(String(await output)).toContain('signalled')
     expect([host.exitCode, hasEnded]).toEqual([null, false])
-    host.kill('SIGTERM')
+    // The first ones may be too early to be another signal.
+    await expect.poll(() => host.kill('SIGTERM')).toBe(false)
     await ended
+  })
+
+  test('receive SIGTERM when the host exits, as by an error [STD-012]', async () => {
+    const coming = nextGrandchild()
+    const listener = 'data:text/javascript,process.on("SIGINT",()=>{throw%20new%20Error("crashed")})'
+    const host = spawn(process.execPath, ['--import', listener, programs.path('host'), '-e', serverWithGrandchild()], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    started.push(host)
+    const grandchild = await coming
+    await once(host.stdout, 'data')
+    host.kill('SIGINT')
+    await grandchild.ended
   })
 })
 

@@ -108,6 +108,8 @@ test.each([
   async (mode, signal, duringNotice) => {
     const { child, ended, client, toolPrefix, running, stopping } = await start(mode)
     child.kill(signal)
+    // As `npx` and `pnpm exec` do with a Ctrl-C.
+    child.kill(signal === 'SIGINT' ? 'SIGTERM' : 'SIGINT')
     await stopping()
     const other = await client.callTool(`${toolPrefix}ping`).then(textOf, () => undefined)
     expect(other).toBe(duringNotice)
@@ -130,7 +132,8 @@ test.each(['proxy', 'bridge', 'mcpx'] as const)(
     const { child, ended, running, stopping } = await start(mode)
     child.kill('SIGTERM')
     await stopping()
-    child.kill('SIGINT')
+    // The first ones may be too early to be a second signal.
+    await expect.poll(() => child.kill('SIGINT')).toBe(false)
     await expect(running).rejects.toBeInstanceOf(Error)
     expect(await ended).toEqual([null, 'SIGINT'])
   },

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn as nodeSpawn } from 'node:child_process'
 import process from 'node:process'
-import { type Clock, codeOf, sleep } from '@x/core'
+import { type Clock, codeOf, platformRuntime, sleep } from '@x/core'
+import { endBySignal, signalRepeatMs } from '@x/core/node'
 import type { Spawn } from './spawner.ts'
 
 /** SIGTERM lets the process finish its work, SIGKILL does not. */
@@ -50,7 +51,10 @@ export function createProcessTree(
     return new ProcessTree(() => killTreeOnWindows(pid, spawn), isChildRunning)
   if (!isGroupLeader || pid === undefined) return new ProcessTree((signal) => child.kill(signal), isChildRunning)
   return new ProcessTree(
-    (signal) => signalGroup(pid, signal),
+    (signal) => {
+      if (exitSignals.has(pid)) exitSignals.set(pid, 'SIGKILL')
+      signalGroup(pid, signal)
+    },
     () => signalGroup(pid, 0),
   )
 }
@@ -74,11 +78,13 @@ function killTreeOnWindows(pid: number, spawn: Spawn): void {
 }
 
 const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-const stopSignals: ReadonlySet<NodeJS.Signals> = new Set(['SIGINT', 'SIGTERM'])
-// Bounded by the processes that the host has started.
-const groupLeaderPids = new Set<number>()
-/** True once another part of this process has handled a signal to stop. */
-let isStopping = false
+/**
+ * By the leaders of the groups, what a group gets when this process exits: SIGTERM, or SIGKILL once it has had SIGTERM.
+ * Bounded by the processes that the host has started.
+ */
+const exitSignals = new Map<number, TerminationSignal>()
+/** When another part of this process has handled a signal to stop. */
+let stoppedAt: number | undefined
 
 /**
  * Forwards the signals that end this process to a process group, because Ctrl-C in a terminal reaches only the group of
@@ -86,27 +92,43 @@ let isStopping = false
  * is forwarded: calls may run in the group until that part closes the connection. A later signal that does end this
  * process ends the group at once, because a program that gets its first signal would only begin to stop.
  *
+ * An exit, as by `process.exit` or an error that nothing catches, signals the group too: a server may ignore the end of
+ * its stdin, and what it has started does not notice it.
+ *
  * The returned function stops the forwarding.
  */
 export function forwardSignals(pid: number): () => void {
   // A listener that was added with `once` counts only before it has run.
-  if (groupLeaderPids.size === 0) for (const signal of forwardedSignals) process.prependListener(signal, forwardSignal)
-  groupLeaderPids.add(pid)
+  if (exitSignals.size === 0) {
+    for (const signal of forwardedSignals) process.prependListener(signal, forwardSignal)
+    process.on('exit', signalAtExit)
+  }
+  exitSignals.set(pid, 'SIGTERM')
   return () => {
-    if (groupLeaderPids.delete(pid) && groupLeaderPids.size === 0) stopForwarding()
+    if (exitSignals.delete(pid) && exitSignals.size === 0) stopForwarding()
   }
 }
 
 function forwardSignal(signal: NodeJS.Signals): void {
-  if (process.listenerCount(signal) > 1) {
-    isStopping ||= stopSignals.has(signal)
-    return
+  const isHandled = process.listenerCount(signal) > 1
+  if (signal !== 'SIGHUP') {
+    const now = platformRuntime.monotonicNow()
+    // A repetition: the part that stops may have listened with `once`.
+    if (stoppedAt !== undefined && now - stoppedAt < signalRepeatMs) return
+    if (isHandled) stoppedAt ??= now
   }
-  for (const pid of groupLeaderPids) signalGroup(pid, isStopping ? 'SIGKILL' : signal)
+  if (isHandled) return
+  for (const [pid, exitSignal] of exitSignals)
+    signalGroup(pid, stoppedAt !== undefined || exitSignal === 'SIGKILL' ? 'SIGKILL' : signal)
   stopForwarding()
-  process.kill(process.pid, signal)
+  endBySignal(signal)
+}
+
+function signalAtExit(): void {
+  for (const [pid, signal] of exitSignals) signalGroup(pid, signal)
 }
 
 function stopForwarding(): void {
   for (const signal of forwardedSignals) process.off(signal, forwardSignal)
+  process.off('exit', signalAtExit)
 }

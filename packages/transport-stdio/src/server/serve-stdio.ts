@@ -98,11 +98,11 @@ export function startStdioService(
   const calls = new CallRegistry(server.exchange, writer, settings)
   const streamConnection = server.adapters.stream?.connect(createStreamPeer(writer, settings, connectionCall.context))
   const { closed, stop } = createShutdown(async (reason) => {
-    ignoreStopRequests()
     streamConnection?.close()
     lineReader.stop()
     calls.stop(reason)
     await stopServing(calls, writer, settings, () => detachHost({ graceMs: settings.graceMs }))
+    ignoreStopRequests()
     await serviceStreams.close()
   })
   const ignoreStopRequests = serviceStreams.onStopSignal(stop)

@@ -52,7 +52,8 @@ function useProcessStreams({ signal, exit = true }: ServeStdioOptions): ServiceS
     const ignoreProcessSignals = onStopSignal((name) => stop(`The process received ${name}`))
     return () => {
       ignoreSignal()
-      ignoreProcessSignals()
+      // A process that exits next ends what it has started by then: a host that gets impatient must not prevent that.
+      if (!exit) ignoreProcessSignals()
     }
   }
   const close = (): Promise<void> => {
