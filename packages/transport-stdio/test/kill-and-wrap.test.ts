@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream'
+import { createGate } from '@tooling/vitest/gate'
 import { describe, expect, test } from 'vitest'
 import { createRequest } from '../src/testing/requests.ts'
 import { listeningCall } from '../src/testing/scripted-link.ts'
@@ -31,6 +32,26 @@ describe('a process whose end is asked for', () => {
     for (const _try of [1, 2])
       await expect(connection.start()).rejects.toMatchObject({ code: 'exited', signal: 'SIGKILL' })
   })
+})
+
+test('a process that closes its stdout gets no more calls, and its error says so [STD-014]', async () => {
+  const script = `setInterval(() => {}, 1000)
+    receive(({ id, method }) => {
+      if (method === 'closes') import('node:fs').then(({ closeSync }) => closeSync(1))
+      else say({ id, result: { ...result, pid: process.pid } })
+    })
+    lines.on('close', () => console.error('ignored'))`
+  const ignored = createGate()
+  await using connection = toScript(script, { onStart: skipProbe, graceMs: 300, stderr: () => ignored.open() })
+  const before = pidOf(await connection.exchange(createRequest(1), listeningCall()))
+  const call = connection.exchange(createRequest(2, 'closes'), listeningCall())
+  const failure = call.catch((error: unknown) => error)
+  await ignored.opened
+  const after = pidOf(await connection.exchange(createRequest(3), listeningCall()))
+  const message = expect.stringContaining('closed its stdin or stdout, and was ended by SIGTERM before the response')
+  expect(await failure).toMatchObject({ code: 'exited', message })
+  expect(after).toEqual(expect.any(Number))
+  expect(after).not.toBe(before)
 })
 
 describe('the streams of a process', () => {

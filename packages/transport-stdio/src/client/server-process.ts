@@ -93,6 +93,8 @@ export function createEnvironment(
 export interface EndedProcess extends Omit<ProcessExit, 'expected'> {
   readonly firstOutput: string
   readonly lastOutput: string
+  /** True if it had to be ended by a signal of `stop`. */
+  readonly isForced: boolean
 }
 
 export interface ServerProcess {
@@ -129,7 +131,8 @@ export async function startProcess(
     stderr === null
       ? () => ({ stderr: '', firstOutput: '', lastOutput: '' })
       : readStderr(stderr, options.stderr, onError)
-  const exitPromise = awaitExit(child, getStderr, clock)
+  let isForced = false
+  const exitPromise = awaitExit(child, getStderr, clock).then((exit) => ({ ...exit, isForced }))
   const tree = createProcessTree(child, isLeader)
   return {
     pid: child.pid,
@@ -137,7 +140,7 @@ export async function startProcess(
     exitPromise,
     stop: async (graceMs) => {
       stdin.end()
-      await settlesWithin(exitPromise, graceMs, clock)
+      isForced ||= !(await settlesWithin(exitPromise, graceMs, clock))
       tree.kill('SIGTERM')
       if (!(await tree.waitForEnd(graceMs, clock))) tree.kill('SIGKILL')
       await exitPromise
@@ -190,7 +193,7 @@ async function awaitExit(
   child: ChildProcess,
   getStderr: ReturnType<typeof readStderr>,
   clock: Clock,
-): Promise<EndedProcess> {
+): Promise<Omit<EndedProcess, 'isForced'>> {
   const { stdin, stdout, stderr } = child
   const pipeClosePromise = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve) => {

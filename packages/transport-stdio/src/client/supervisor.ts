@@ -11,7 +11,7 @@ import {
 import type { StreamPair } from '../close-streams.ts'
 import { StdioError, toUnsentError } from '../stdio-error.ts'
 import { ClientConnection } from './client-connection.ts'
-import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './options.ts'
+import type { ConnectionSettings, StdioConnectOptions } from './options.ts'
 import { RestartPolicy } from './restart-policy.ts'
 import { type EndedProcess, type ServerProcess, startProcess } from './server-process.ts'
 
@@ -35,6 +35,8 @@ interface RunningProcess {
   readonly startedAt: number
   stopError: StdioError | undefined
   isKilled: boolean
+  /** It answers nothing any more. */
+  isEnding: boolean
 }
 
 /**
@@ -98,16 +100,23 @@ export class Supervisor {
   #kill(): void {
     for (const runningProcess of this.#runningProcesses) {
       runningProcess.isKilled = true
-      this.#readyConnection = undefined
+      this.#retire(runningProcess)
       runningProcess.process.kill()
     }
+  }
+
+  /** Calls from now on wait for the next process. */
+  #retire(runningProcess: RunningProcess): void {
+    runningProcess.isEnding = true
+    if (this.#readyConnection === runningProcess.clientConnection) this.#readyConnection = undefined
   }
 
   async #start(): Promise<ClientConnection> {
     const { signal } = this.#closeController
     if (this.#readyConnection !== undefined) return this.#readyConnection
     signal.throwIfAborted()
-    await this.#waitForKilled()
+    await this.#waitForEnding()
+    signal.throwIfAborted()
     const pauseMs = this.#restartPolicy.computePauseMs()
     if (pauseMs > 0) await sleep(pauseMs, { clock: this.#settings.clock, signal })
     const process = await startProcess(this.#options, this.#settings).catch((error: unknown) => {
@@ -124,25 +133,32 @@ export class Supervisor {
       throw toUnsentError(signal.aborted ? signal.reason : error)
     }
     // It may have exited right after its first response.
-    if (this.#runningProcesses.has(runningProcess)) {
+    if (!runningProcess.isEnding) {
       this.#readyConnection = runningProcess.clientConnection
       this.states.open()
     }
     return runningProcess.clientConnection
   }
 
-  /** `onExit` of a killed process must precede `onStart` of the next. */
-  async #waitForKilled(): Promise<void> {
-    const killed = [...this.#runningProcesses].filter(({ isKilled }) => isKilled)
-    await Promise.all(killed.map(({ process }) => process.exitPromise))
+  /** `onExit` of a process must precede `onStart` of the next. Without a ready one, all that run are ending. */
+  async #waitForEnding(): Promise<void> {
+    await Promise.all([...this.#runningProcesses].map(({ process }) => process.exitPromise))
   }
 
   #register(process: ServerProcess, streams: StreamPair): RunningProcess {
     const settings = this.#settings
-    const onEnd = (): void => void process.stop(settings.graceMs)
-    const clientConnection = new ClientConnection(streams, settings, onEnd)
-    const startedAt = settings.clock.monotonicNow()
-    const runningProcess = { process, clientConnection, startedAt, stopError: undefined, isKilled: false }
+    const onEnd = (): void => {
+      this.#retire(runningProcess)
+      void process.stop(settings.graceMs)
+    }
+    const runningProcess: RunningProcess = {
+      process,
+      clientConnection: new ClientConnection(streams, settings, onEnd),
+      startedAt: settings.clock.monotonicNow(),
+      stopError: undefined,
+      isKilled: false,
+      isEnding: false,
+    }
     this.#runningProcesses.add(runningProcess)
     this.#startCount += 1
     void process.exitPromise.then((exit) => this.#handleExit(runningProcess, exit))
@@ -152,7 +168,7 @@ export class Supervisor {
   #handleExit(runningProcess: RunningProcess, exit: EndedProcess): void {
     const { clientConnection, stopError, isKilled } = runningProcess
     this.#runningProcesses.delete(runningProcess)
-    if (this.#readyConnection === clientConnection) this.#readyConnection = undefined
+    this.#retire(runningProcess)
     const isExpected = this.#closeController.signal.aborted
     const { command, onExit } = this.#options
     const mayHaveRun = clientConnection.mayAct()
@@ -163,7 +179,7 @@ export class Supervisor {
     if (!isExpected && !isOrderly) this.#restartPolicy.recordExit(error, runningProcess.startedAt)
     this.#reportExit(error)
     clientConnection.fail(error)
-    const { firstOutput: _, lastOutput: __, ...publicExit } = exit
+    const { firstOutput: _, lastOutput: __, isForced: ___, ...publicExit } = exit
     const reportFailure = (cause: unknown): void =>
       this.#settings.onError(new StdioError('exited', 'onExit failed', { cause }))
     if (onExit !== undefined) callListener(onExit, { ...publicExit, expected: isExpected }, reportFailure)
@@ -210,25 +226,25 @@ function createEndError(
 }
 
 /** For a process that never answered: starting it again would most likely end the same way. */
-function createStartError(command: string, { exitCode, signal, stderr, firstOutput }: EndedProcess): StdioError {
+function createStartError(command: string, exit: EndedProcess): StdioError {
+  const { exitCode, signal, stderr, firstOutput } = exit
   // A runtime reports its reason first. The calls that led to it follow, and would fill the last lines.
   const outputSuffix = firstOutput === '' ? '; it wrote nothing to stderr' : `; its first output: ${firstOutput}`
-  const message = `The server's process (${command}) ended ${describeEnd({ exitCode, signal })} before it answered anything, and this connection does not start it again${outputSuffix}`
+  const message = `The server's process (${command}) ${describeEnd(exit)} before it answered anything, and this connection does not start it again${outputSuffix}`
   return new StdioError('restarts', message, { exitCode, signal, stderr })
 }
 
-function describeEnd({ exitCode, signal }: Pick<ProcessExit, 'exitCode' | 'signal'>): string {
-  return signal === undefined ? `with code ${exitCode}` : `by ${signal}`
+/** Nobody but this connection may have sent the signal, so the message says why. */
+function describeEnd({ exitCode, signal, isForced }: EndedProcess): string {
+  const end = signal === undefined ? `ended with code ${exitCode}` : `ended by ${signal}`
+  return isForced ? `closed its stdin or stdout, and was ${end}` : end
 }
 
-function createExitError(
-  command: string,
-  { exitCode, signal, stderr, lastOutput }: EndedProcess,
-  mayHaveRun: boolean,
-): StdioError {
+function createExitError(command: string, exit: EndedProcess, mayHaveRun: boolean): StdioError {
+  const { exitCode, signal, stderr, lastOutput } = exit
   const effectSuffix = mayHaveRun ? ' before the response, and may have acted' : ''
   const outputSuffix = lastOutput === '' ? '' : `; its last output: ${lastOutput}`
-  const message = `The server's process (${command}) ended ${describeEnd({ exitCode, signal })}${effectSuffix}${outputSuffix}`
+  const message = `The server's process (${command}) ${describeEnd(exit)}${effectSuffix}${outputSuffix}`
   return new StdioError('exited', message, { exitCode, signal, stderr, mayHaveRun })
 }
 
