@@ -69,6 +69,9 @@ export interface StreamPosition {
   byteCount: number
 }
 
+/** The first event of a stream only has an id. The official SDK stores it as an object, and may replay that. */
+const emptyData: ReadonlySet<string> = new Set(['', '{}'])
+
 /** Reads events until the stream ends, and records the position of each. */
 export function readEvents(
   response: HttpClientResponse,
@@ -84,7 +87,7 @@ export function readEvents(
       position.eventCount += 1
       position.byteCount += data.length
       if (id !== undefined) position.lastEventId = id
-      if (data !== '') readMessages(data, reader)
+      if (!emptyData.has(data)) readMessages(data, reader)
     },
   })
 }

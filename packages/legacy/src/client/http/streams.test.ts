@@ -26,6 +26,8 @@ describe('a stream that broke off', () => {
     await expect.poll(() => at.length).toBe(1)
     expect((at[0] ?? 0) - closed).toBeGreaterThan(55)
     expect(server.arrived.at(-1)?.headers.get('last-event-id')).toBe('event-7')
+    // Stores of the official SDK keep the event without data, which begins a stream, as an empty object.
+    resumed.send({}, { id: 'event-1' })
     resumed.send(createElicitRequest('q'), { id: 'event-8' })
     expect(await server.nextAnswer()).toMatchObject({ id: 'q', result: { action: 'accept' } })
     sendToolResult({ stream: resumed, id }, 'resumed')
