@@ -99,7 +99,7 @@ export {
   sha256HexSync,
   unref,
 } from './runtime.ts'
-export { escapeCharacter, formatCount, quoteText } from './quote-text.ts'
+export { escapeCharacter, formatCount, pageTextOf, quoteText } from './quote-text.ts'
 export { type DurationUnit, formatDuration, formatRetryAfter, parseDuration } from './duration.ts'
 export { isThisMachine } from './this-machine.ts'
 export { codeOf, messageOf } from './thrown.ts'

@@ -24,3 +24,9 @@ export function escapeCharacter(character: string): string {
 export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
+
+/** Words of an HTML page from its title on: before it come scripts and styles, which say nothing to a reader. */
+export function pageTextOf(html: string): string {
+  const titleIndex = html.search(/<title/i)
+  return html.slice(Math.max(0, titleIndex)).replaceAll(/<[^<>]*(?:>|$)/g, ' ')
+}

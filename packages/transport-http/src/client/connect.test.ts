@@ -107,7 +107,7 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
 
   test.each([
     ['an empty 404 of a server that has no such endpoint', 404, 'text/plain', ''],
-    ['an HTML error page of a proxy', 502, 'text/html', '<h1>Bad\r\n Gateway</h1>'],
+    ['a text', 502, 'text/plain', 'Bad\r\n Gateway'],
     ['JSON that is no JSON-RPC error', 400, 'application/json', '{"error":"nope"}'],
     ['a result under an error status', 500, 'application/json', JSON.stringify(rpcResult())],
   ])('reports %s by its status', async (...[, status, type, body]) => {
@@ -119,6 +119,34 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
     const excerpt = body.replace('\r\n ', ' ').slice(0, 200)
     expect(failure).toMatchObject({ name: 'HttpError', code: 'status', status, origin: server.origin, excerpt })
     expect(isHttpError(failure)).toBe(true)
+  })
+
+  const scripts = `<script>${'if (a < b) load();'.repeat(20)}</script>`
+  const endless = '<p>'.repeat(30_000)
+
+  test.each([
+    ['an error page of a proxy', 502, '<html><h1>Bad\r\n Gateway</h1>', 'answered 502: Bad Gateway'],
+    ['an error page of a CDN', 520, `${scripts}<TITLE>Web server\n error</TITLE>`, 'answered 520: Web server error'],
+    ['a long error page', 403, `<title>Blocked</title>${endless}`, 'answered 403: Blocked'],
+    [
+      'a login page in place of an answer',
+      200,
+      `<head>${scripts}<title lang="en">Sign in</title></head>Your &amp; password${endless}`,
+      'answered 200 with a body of type text/html instead of application/json or text/event-stream: Sign in Your &amp; password',
+    ],
+  ])('says what a person would read on %s', async (_title, status, body, message) => {
+    await using server = await scriptedServer((response) =>
+      response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(body),
+    )
+    await using connection = connect(server.url)
+    const code = status === 200 ? 'protocol' : 'status'
+    const excerpt = message.split(': ').at(-1)
+    await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({
+      code,
+      status,
+      message,
+      excerpt,
+    })
   })
 
   test('says how long a busy server asks to wait', async () => {

@@ -197,11 +197,13 @@ export function resolveRedirect(sourceUrl: URL, incomingResponse: Pick<IncomingR
   if (location === undefined || !URL.canParse(location, sourceUrl.href))
     return rejectRedirect('without a readable Location')
   const target = new URL(location, sourceUrl)
+  // The query may have secrets, such as the state of a login.
+  const address = `${target.origin === sourceUrl.origin ? '' : target.origin}${target.pathname}`
   if (status !== 307 && status !== 308)
-    return rejectRedirect('with a status that does not repeat a POST; it must use 307 or 308')
+    return rejectRedirect(`to ${address}, and only 307 and 308 repeat a POST: is it the endpoint, or a login page?`)
   if (target.username !== '' || target.password !== '') return rejectRedirect('to an address with credentials in it')
   if (target.origin !== sourceUrl.origin && !isHttpsUpgrade(sourceUrl, target))
-    return rejectRedirect(`to another origin, ${target.origin}`)
+    return rejectRedirect(`to another origin, ${address}: if you trust it, connect to that address`)
   target.hash = ''
   return target
 }

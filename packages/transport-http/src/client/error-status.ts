@@ -1,8 +1,12 @@
+import { pageTextOf } from '@x/core'
 import type { RpcResponse } from '@x/schema'
 import { findErrorResponse } from '@x/schema/internal'
 import { HttpError } from './http-error.ts'
 import { readText, requireMatchingId, type ReplyContext } from './read-text.ts'
 import type { IncomingResponse } from './sender.ts'
+
+/** Of an error page of a proxy, or a login page. */
+const pageType = 'text/html'
 
 const maxExcerptLength = 200
 const maxExcerptBytes = 65_536
@@ -19,36 +23,48 @@ export async function readErrorReply(
   const text = await readStatusText(incomingResponse, mediaType, context)
   const response = mediaType === 'application/json' ? findErrorResponse(text, context.bounds) : undefined
   if (response) return requireMatchingId(response, context)
-  throw buildStatusError(incomingResponse, text, context)
+  throw buildStatusError(incomingResponse, mediaType, { ...context, text })
 }
 
 /** How to read the body of a response that is not a JSON-RPC message. */
 export type StatusContext = Pick<ReplyContext, 'origin' | 'secrets' | 'recordActivity' | 'bounds'>
 
-/** Makes an {@link HttpError} `status` with the beginning of the body. */
+/**
+ * Makes an {@link HttpError} with the beginning of the body: `status` for an error status, and `protocol` for a success
+ * whose body is of another type than the protocol has.
+ */
 export async function createStatusError(
   incomingResponse: IncomingResponse,
   mediaType: string | undefined,
   context: StatusContext,
 ): Promise<HttpError> {
-  return buildStatusError(incomingResponse, await readStatusText(incomingResponse, mediaType, context), context)
+  const text = await readStatusText(incomingResponse, mediaType, context)
+  return buildStatusError(incomingResponse, mediaType, { ...context, text })
 }
 
 function buildStatusError(
   incomingResponse: IncomingResponse,
-  text: string,
-  { origin, secrets }: StatusContext,
+  mediaType: string | undefined,
+  { origin, secrets, text }: StatusContext & { readonly text: string },
 ): HttpError {
   const { status } = incomingResponse
-  const excerpt = redactExcerpt(text, secrets)
+  const redactedText = redactSecrets(text, secrets)
+  const excerpt = toExcerpt(mediaType === pageType ? pageTextOf(redactedText) : redactedText)
   const retryAfterMs = parseRetryAfter(incomingResponse.header('retry-after'))
   const excerptSuffix = excerpt === '' ? '' : `: ${excerpt}`
-  return new HttpError('status', `answered ${status}${excerptSuffix}`, {
-    origin,
-    status,
-    excerpt,
-    retryAfterMs,
-  })
+  const details = { origin, status, excerpt, retryAfterMs }
+  if (!isSuccess(incomingResponse)) return new HttpError('status', `answered ${status}${excerptSuffix}`, details)
+  const message = `answered ${status}${describeForeignType(mediaType)}${excerptSuffix}`
+  return new HttpError('protocol', message, details)
+}
+
+function isSuccess({ status }: IncomingResponse): boolean {
+  return status >= 200 && status < 300
+}
+
+function describeForeignType(mediaType: string | undefined): string {
+  const body = mediaType === undefined ? 'no body' : `a body of type ${mediaType.slice(0, 100)}`
+  return ` with ${body} instead of application/json or text/event-stream`
 }
 
 async function readStatusText(
@@ -56,26 +72,47 @@ async function readStatusText(
   mediaType: string | undefined,
   context: StatusContext,
 ): Promise<string> {
-  if (mediaType === 'text/event-stream') {
+  if (mediaType === 'text/event-stream' || (isSuccess(incomingResponse) && mediaType !== pageType)) {
     incomingResponse.stop()
     return ''
   }
-  const maxBytes = mediaType === 'application/json' ? context.bounds.bytes : maxExcerptBytes
+  if (mediaType !== 'application/json') return readBeginning(incomingResponse, context)
   try {
-    return await readText(incomingResponse, maxBytes, context)
+    return await readText(incomingResponse, context.bounds.bytes, context)
   } catch {
     // Even if the body cannot be read, the error has the status.
     return ''
   }
 }
 
-// Removes the values of request headers, which a debugging proxy may return in its response.
-function redactExcerpt(text: string, secrets: readonly string[]): string {
-  let excerpt = text.slice(0, maxExcerptBytes)
-  for (const secret of secrets) {
-    for (const part of [secret, ...secret.split(' ')]) if (part.length > 3) excerpt = excerpt.replaceAll(part, '…')
+/** Reads what an excerpt needs. The body may break off, or be longer. */
+async function readBeginning(
+  incomingResponse: IncomingResponse,
+  { recordActivity }: Pick<StatusContext, 'recordActivity'>,
+): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  const addChunk = (chunk: Uint8Array): void => {
+    recordActivity()
+    text += decoder.decode(chunk, { stream: true })
+    if (text.length > maxExcerptBytes) throw new RangeError('The body is longer than its excerpt needs')
   }
-  return excerpt
+  await incomingResponse.read(addChunk).catch(() => incomingResponse.stop())
+  return text
+}
+
+// Removes the values of request headers, which a debugging proxy may return in its response.
+function redactSecrets(text: string, secrets: readonly string[]): string {
+  let redactedText = text.slice(0, maxExcerptBytes)
+  for (const secret of secrets) {
+    for (const part of [secret, ...secret.split(' ')])
+      if (part.length > 3) redactedText = redactedText.replaceAll(part, '…')
+  }
+  return redactedText
+}
+
+function toExcerpt(text: string): string {
+  return text
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .trim()
     .slice(0, maxExcerptLength)

@@ -46,6 +46,22 @@ describe.each(senders)('A redirect over %s', (_name, connect: Connect) => {
     },
   )
 
+  test.each([
+    [302, 'https://login.test/start?state=s3cr3t', 'the server redirects (302) to https://login.test/start, and only'],
+    [301, '/mcp/', 'the server redirects (301) to /mcp/, and only'],
+    [
+      308,
+      'https://other.test/mcp?key=s3cr3t',
+      'the server redirects (308) to another origin, https://other.test/mcp: if',
+    ],
+  ])('%i to %s is refused with the address, without its query', async (status, location, message) => {
+    await using server = await redirecting(status, location)
+    await using connection = connect(server.url)
+    const failure = await connection.exchange(rpcRequest(), callWith()).catch(String)
+    expect(failure).toContain(message)
+    expect(failure).not.toContain('s3cr3t')
+  })
+
   test('a circle of redirects ends after three', async () => {
     await using server = await scriptedServer((response) => response.writeHead(307, { location: '/mcp' }).end())
     await using connection = connect(server.url)

@@ -44,7 +44,7 @@ async function readReplyMessages(
   reader: MessageReaderContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const { status, type } = response
+  const { type } = response
   if (!isSuccessStatus(response)) return readErrorStatus(session, response, reader)
   if (type === 'application/json') return readMessages(await response.text(), reader)
   if (type === 'text/event-stream') {
@@ -65,12 +65,7 @@ async function readReplyMessages(
       isDone: () => isAnswered,
     })
   }
-  response.stop()
-  const bodyDescription = type === undefined ? 'no body' : `a body of type ${type.slice(0, 100)}`
-  throw new HttpError('protocol', `answered ${status} with ${bodyDescription}`, {
-    origin: reader.origin,
-    status,
-  })
+  throw await response.readError()
 }
 
 async function readErrorStatus(
