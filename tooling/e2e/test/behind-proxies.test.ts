@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { duplicateOf17, keys, resolveTool, stateWith, textOf } from './asking.ts'
 import { createGate } from '@tooling/vitest/gate'
-import { haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
+import { folderHaproxy, haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
 import { waitingTool } from './waiting-tool.ts'
 
 const host = { name: 'e2e-client', version: '1.0.0' }
@@ -204,5 +204,29 @@ describeNeeding('nginx', 'behind nginx with its limit of one megabyte for bodies
     await using behind = await openBehind(program, nginx)
     const failure = createClient(behind.connect(), host).callTool('echo', { text: 'x'.repeat(1_100_000) })
     await expect(failure).rejects.toMatchObject({ code: 'transport', cause: { code: 'status', status: 413 } })
+  })
+})
+
+describeNeeding('haproxy', 'behind HAProxy as in examples/deploy', (program) => {
+  test('an event arrives before the answer to a later call', async () => {
+    const [reported, over] = [createGate(), createGate()]
+    const reports = tool('reports', {
+      description: 'Reports progress, and waits',
+      run: (_, ctx) => {
+        ctx.progress(1)
+        reported.open()
+        return over.opened.then(() => 'done')
+      },
+    })
+    const instance = { tools: [reports, echo] }
+    await using behind = await openBehind(program, folderHaproxy, { instances: [instance, instance] })
+    const client = createClient(behind.connect(), host)
+    const seen: string[] = []
+    const reporting = client.callTool('reports', {}, { onProgress: () => seen.push('progress') })
+    await reported.opened
+    for (const text of ['first', 'second', 'last']) seen.push(textOf(await client.callTool('echo', { text })))
+    over.open()
+    await reporting
+    expect(seen.indexOf('progress')).toBeLessThan(seen.indexOf('last'))
   })
 })

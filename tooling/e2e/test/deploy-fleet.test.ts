@@ -7,9 +7,9 @@ import { connectHttp } from '@x/transport-http/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys, textOf } from './asking.ts'
 import { bundleExample, type BundledExample } from './bundle-example.ts'
-import { expectStop, folderHaproxy, prepareFleet, startServer, stopServer } from './deployed-fleet.ts'
+import { expectStop, prepareFleet, startServer, stopServer } from './deployed-fleet.ts'
 import { callAsOlderHost } from './older-client.ts'
-import { startProxy } from './proxies.ts'
+import { folderHaproxy, startProxy } from './proxies.ts'
 
 let bundle: BundledExample
 let database: RealPostgres

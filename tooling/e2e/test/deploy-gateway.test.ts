@@ -7,9 +7,9 @@ import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
 import { keys, textOf } from './asking.ts'
-import { expectStop, folderHaproxy, stopServer } from './deployed-fleet.ts'
+import { expectStop, stopServer } from './deployed-fleet.ts'
 import { type DeployedGateway, deployGateway } from './deployed-gateway.ts'
-import { type ProxyKind, startProxy } from './proxies.ts'
+import { folderHaproxy, type ProxyKind, startProxy } from './proxies.ts'
 
 let deployed: DeployedGateway
 let upstream: HttpServer

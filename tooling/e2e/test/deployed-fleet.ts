@@ -5,8 +5,6 @@ import { findFreePort } from '@tooling/real-servers/free-port'
 import { expect, onTestFinished } from 'vitest'
 import { keys } from './asking.ts'
 import { type BundledExample, deployFolder } from './bundle-example.ts'
-import { textOf } from './deploy-checkers.ts'
-import { haproxy, type ProxyKind } from './proxies.ts'
 
 /** Starts the bundle of `server.mjs` with PATH and the given environment. */
 export function startServer(program: string, environment: NodeJS.ProcessEnv): ChildProcess {
@@ -63,16 +61,6 @@ export async function prepareFleet(
     return child
   }
   return { startInstance, ports }
-}
-
-/** HAProxy with the configuration of the folder, with loopback ports instead of containers. */
-export const folderHaproxy: ProxyKind = {
-  ...haproxy,
-  configure: ({ ports: [one, two] }, { port }) =>
-    textOf('haproxy.cfg')
-      .replace('bind :8080', `bind 127.0.0.1:${port}`)
-      .replaceAll(' one:3000', ` 127.0.0.1:${one}`)
-      .replaceAll(' two:3000', ` 127.0.0.1:${two}`),
 }
 
 /** Copies the files of the folder, as a user does. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
@@ -110,6 +111,16 @@ backend mcp
   ${directives}
 ${hashHeader === undefined ? '' : `  balance hdr(${hashHeader})\n`}${redispatches === true ? '  option redispatch 1\n' : ''}${checkMs === undefined ? '' : checkedBalance}${ports.map((each, run) => `  server instance${run} 127.0.0.1:${each}${checkMs === undefined ? '' : ` check inter ${checkMs}ms fall 1 rise 1`}`).join('\n')}
 `,
+}
+
+/** HAProxy with the configuration of examples/deploy, with loopback ports instead of containers. */
+export const folderHaproxy: ProxyKind = {
+  ...haproxy,
+  configure: ({ ports: [one, two] }, { port }) =>
+    readFileSync(new URL('../../../examples/deploy/haproxy.cfg', import.meta.url), 'utf8')
+      .replace('bind :8080', `bind 127.0.0.1:${port}`)
+      .replaceAll(' one:3000', ` 127.0.0.1:${one}`)
+      .replaceAll(' two:3000', ` 127.0.0.1:${two}`),
 }
 
 /** nginx as {@link nginx}, with compression of every answer however small, which its default configuration limits. */
