@@ -9,7 +9,6 @@ const benchmarks = [...[...httpRatios.values()].flat(), ...codec, ...stdio, ...s
 
 /** What each takes of CPU today, in multiples of its floor. When it falls for good, lower the number here. */
 const gated: readonly GatedRatio[] = [
-  { id: 'http/1', today: 1.6 },
   { id: 'http/16', today: 1.5 },
   { id: 'http/by-hand', today: 1.05 },
   { id: 'http/500-tools', today: 1.05 },
