@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isMetaKey, isReservedMetaKey, metaKeys } from './meta-keys.ts'
+import { isMetaKey } from './meta-keys.ts'
 
 describe('a _meta key', () => {
   test.each([
@@ -35,23 +35,4 @@ describe('a _meta key', () => {
   ])('may not have %s', (_, key) => {
     expect(isMetaKey(key)).toBe(false)
   })
-})
-
-describe('the keys that the protocol reserves', () => {
-  test.each([
-    ...Object.values(metaKeys),
-    'io.modelcontextprotocol/',
-    'dev.mcp/x',
-    'org.modelcontextprotocol.api/x',
-    'com.mcp.tools/x',
-  ])('%s is one', (key) => {
-    expect(isReservedMetaKey(key)).toBe(true)
-  })
-
-  test.each(['com.example.mcp/x', 'mcp/x', 'modelcontextprotocol/x', 'mcp', 'toString', 'com.example/progressToken'])(
-    '%s is none',
-    (key) => {
-      expect(isReservedMetaKey(key)).toBe(false)
-    },
-  )
 })

@@ -16,11 +16,6 @@ const labelPattern = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?'
 const prefixPattern = new RegExp(`^${labelPattern}(?:\\.${labelPattern})*$`)
 const namePattern = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/
 
-/** Second labels of reserved prefixes, such as `io.modelcontextprotocol/` and `dev.mcp/`. */
-const reservedLabels: ReadonlySet<string | undefined> = new Set(['modelcontextprotocol', 'mcp'])
-
-const reservedNames: ReadonlySet<string> = new Set(Object.values(metaKeys))
-
 /** The specification states no limit. */
 const maxKeyLength = 512
 
@@ -31,13 +26,6 @@ export function isMetaKey(key: string): boolean {
   return (
     (slashIndex === -1 || prefixPattern.test(key.slice(0, slashIndex))) && namePattern.test(key.slice(slashIndex + 1))
   )
-}
-
-/** True if the protocol reserves the key (basic/index, `_meta`). */
-export function isReservedMetaKey(key: string): boolean {
-  const slashIndex = key.indexOf('/')
-  if (slashIndex === -1) return reservedNames.has(key)
-  return reservedLabels.has(key.slice(0, slashIndex).split('.', 2)[1])
 }
 
 /**
