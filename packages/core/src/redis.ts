@@ -45,8 +45,8 @@ const maxBytes = 65_536
  *
  * Publishing rejects with {@link BusError} `unavailable` when Redis cannot be reached in time, and with `too_large` for
  * data that exceeds a message of 64 KiB. If the topic alone exceeds that, all listeners are notified of a gap instead.
- * A lost listening connection is opened again after a pause that grows with each failure; then all listeners are
- * notified of a gap. The client's `reconnectStrategy` does not apply to it.
+ * A lost listening connection is opened again after a pause that grows with each failure, and that ends when Redis
+ * accepts a change; then all listeners are notified of a gap. The client's `reconnectStrategy` does not apply to it.
  *
  * @throws TypeError for an invalid channel, and RangeError for an invalid time.
  */

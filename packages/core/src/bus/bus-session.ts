@@ -6,6 +6,9 @@ export const minReconnectDelayMs = 250
 
 export const maxReconnectDelayMs = 30_000
 
+/** A failed attempt is not followed sooner, even if the server answers over another connection. */
+const minRetryDelayMs = 1000
+
 /** A connection that has lived so long may be lost without counting as a failure. */
 export const healthyAfterMs = maxReconnectDelayMs
 
@@ -39,6 +42,11 @@ export class BusSession {
     return this.#session.ensureOpen()
   }
 
+  /** The server has answered over another connection, so the next attempt need not wait for long. */
+  retrySoon(): void {
+    this.#session?.retrySoon()
+  }
+
   /** Closes the connection at once. {@link BusSession.ensureOpen} opens it again. */
   close(): void {
     const closedSession = this.#session
@@ -59,13 +67,18 @@ interface Waiter {
   readonly reject: (error: unknown) => void
 }
 
-function startSession(options: BusSessionOptions, onEnd: () => void): Pick<BusSession, 'ensureOpen' | 'close'> {
+function startSession(
+  options: BusSessionOptions,
+  onEnd: () => void,
+): Pick<BusSession, 'ensureOpen' | 'retrySoon' | 'close'> {
   const { clock, name, onError, onGap, random } = options
   const endController = new AbortController()
   let endSleep = (): void => {}
   let waiters: Waiter[] = []
   let isOpen = false
   let openedAt: number | undefined
+  /** When the last attempt failed. Undefined if it succeeded. */
+  let failedAt: number | undefined
 
   const finishWaiters = (settle: (waiter: Waiter) => void): void => {
     const finishedWaiters = waiters
@@ -76,10 +89,12 @@ function startSession(options: BusSessionOptions, onEnd: () => void): Pick<BusSe
     const isReconnected = openedAt !== undefined
     isOpen = true
     openedAt = clock.monotonicNow()
+    failedAt = undefined
     if (isReconnected) onGap()
     finishWaiters(({ resolve }) => resolve())
   }
   const onLost = (error: unknown): void => {
+    if (!isOpen) failedAt = clock.monotonicNow()
     isOpen = false
     // Ended before its waiters are rejected, so that a caller that listens after a rejection gets a new session.
     if (openedAt === undefined) onEnd()
@@ -109,6 +124,9 @@ function startSession(options: BusSessionOptions, onEnd: () => void): Pick<BusSe
     endSleep()
     return openPromise
   }
+  const retrySoon = (): void => {
+    if (failedAt !== undefined && clock.monotonicNow() - failedAt >= minRetryDelayMs) endSleep()
+  }
   const close = (): void => {
     isOpen = false
     endController.abort()
@@ -116,5 +134,5 @@ function startSession(options: BusSessionOptions, onEnd: () => void): Pick<BusSe
     finishWaiters(({ reject }) => reject(new BusError('unavailable', `${name} is no longer listened to: listen again`)))
   }
   void runConnections()
-  return { ensureOpen: waitUntilOpen, close }
+  return { ensureOpen: waitUntilOpen, retrySoon, close }
 }

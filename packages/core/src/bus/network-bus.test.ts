@@ -40,6 +40,43 @@ test('a listener is notified of a gap when a lost connection is open again', asy
   stopSecond()
 })
 
+test.each(['publish', 'ping'] as const)(
+  'once the server answers to `%s`, listeners need not wait for the end of a long pause between two attempts',
+  async (request) => {
+    const clock = manualClock()
+    const losses: ((error: unknown) => void)[] = []
+    let isAway = false
+    const answer = async (): Promise<void> => {
+      if (isAway) throw new Error('The wire is unplugged')
+    }
+    const connect: BusConnector['connect'] = async ({ handleLoss }) => {
+      losses.push(handleLoss)
+      await answer()
+      return { ping: answer }
+    }
+    const bus = createNetworkBus({ ...wire, connect, send: answer, ping: answer }, { log: () => {} }, clock)
+    const send = async (): Promise<void> => (request === 'ping' ? bus.ping?.() : bus.publish({ topic: 'tools' }))
+    let gaps = 0
+    const stop = await bus.listen({ onChange: () => {}, onGap: () => (gaps += 1) })
+    isAway = true
+    losses[0]?.(new Error('The wire is unplugged'))
+    const pass = async (seconds: number): Promise<void> => {
+      for (let second = 0; second < seconds; second += 1) {
+        clock.advance(1_000)
+        await new Promise(setImmediate)
+      }
+    }
+    // After so many failures, a pause is half a minute or a random part of it.
+    await pass(300)
+    isAway = false
+    await send()
+    await pass(1)
+    await send()
+    await expect.poll(() => gaps).toBe(1)
+    stop()
+  },
+)
+
 test('publishing that exceeds its time limit is aborted and rejects with advice', async () => {
   const clock = manualClock()
   const signals: AbortSignal[] = []

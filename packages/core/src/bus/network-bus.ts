@@ -65,39 +65,40 @@ export function createNetworkBus(
 ): ChangeBus {
   const timeoutMs = checkedNumber('timeoutMs', options.timeoutMs ?? defaultTimeoutMs, durationBounds)
   const keepAliveMs = checkedNumber('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs, durationBounds)
-  const { name, connect, maxMessageBytes, advice } = connector
+  const { name, maxMessageBytes } = connector
   const log = new PartLog(options.log, '@x/core')
   const failures = createFailureReporter(log.write, name, { name: 'change bus', clock })
-  const onError = (error: unknown): void => failures.report(error)
+  const onError = failures.report
   const listeners = new ListenerRegistry(onError)
-  const onMessage = (text: string): void => {
-    try {
-      const message = decodeMessage(text, maxMessageBytes)
-      if ('gap' in message) listeners.notifyGap()
-      else listeners.notifyChange(message)
-    } catch (error) {
-      onError(error)
-    }
-  }
+  const shared = { name, timeoutMs, clock }
   const session = new BusSession({
-    name,
-    connect,
-    onMessage,
+    ...shared,
+    connect: connector.connect,
+    onMessage: (text) => {
+      try {
+        const message = decodeMessage(text, maxMessageBytes)
+        if ('gap' in message) listeners.notifyGap()
+        else listeners.notifyChange(message)
+      } catch (error) {
+        onError(error)
+      }
+    },
     onGap: () => {
       failures.end()
       listeners.notifyGap()
     },
     onError,
-    timeoutMs,
     keepAliveMs,
-    clock,
     random: Math.random,
   })
-  const timeoutOptions = { name, timeoutMs, clock }
+  const request = async (work: (signal: AbortSignal) => Promise<unknown>): Promise<void> => {
+    await withBusTimeout(shared, connector.advice, work)
+    session.retrySoon()
+  }
   return {
-    async publish(change) {
+    publish: async (change) => {
       const text = encodeChange(change, maxMessageBytes)
-      await withBusTimeout(timeoutOptions, advice, (signal) => connector.send(text, signal))
+      await request((signal) => connector.send(text, signal))
     },
     async listen(listener) {
       const detachListener = listeners.add(listener)
@@ -113,7 +114,7 @@ export function createNetworkBus(
       }
       return stopListening
     },
-    ping: async () => void (await withBusTimeout(timeoutOptions, advice, connector.ping)),
+    ping: () => request(connector.ping),
     useLog: log.use,
   }
 }
