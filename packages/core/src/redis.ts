@@ -81,8 +81,8 @@ export function openRedis<Client>(redis: string | Client): {
 const reconnectPauses = { firstMs: 100, maxMs: 2000 }
 
 /**
- * Connects with its first command, and again after a command whose signal aborts, because that is its time limit. Only a
- * command in flight keeps the process running.
+ * Connects with its first command, and again after a command whose signal aborts, because that is its time limit, or
+ * that a replica rejects. Only a command in flight keeps the process running.
  */
 export class RedisAtUrl {
   readonly #url: string
@@ -97,14 +97,20 @@ export class RedisAtUrl {
 
   async sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown> {
     this.#commandCount += 1
+    let used: OwnClient | undefined
     try {
-      const reply = this.#open().then((client) => client.sendCommand(args, options))
+      const reply = this.#open().then((client) => {
+        used = client
+        return client.sendCommand(args, options)
+      })
       const signal = options?.abortSignal
       return await (signal === undefined ? reply : raceWithCancellation(reply, signal))
     } catch (error) {
       // A connection that a firewall or a dead machine has dropped answers to no command, and the system may take a
       // quarter of an hour to notice.
-      if (options?.abortSignal?.aborted === true) this.#dropClient()
+      if (options?.abortSignal?.aborted === true) this.#leave(used ?? this.#client, destroyRedisClient)
+      // After a fail-over, an open connection may lead to a primary that became a replica.
+      else if (isReadOnlyReply(error)) this.#leave(used, closeAfterReplies)
       throw error
     } finally {
       this.#commandCount -= 1
@@ -121,10 +127,11 @@ export class RedisAtUrl {
     if (this.#client !== undefined) destroyRedisClient(this.#client)
   }
 
-  /** Rejects its other commands at once. The next command connects anew. */
-  #dropClient(): void {
-    if (this.#client === undefined) return
-    destroyRedisClient(this.#client)
+  /** Ends a client. The next command connects anew. */
+  #leave(client: OwnClient | undefined, end: (client: OwnClient) => void): void {
+    if (client === undefined) return
+    end(client)
+    if (this.#client !== client) return
     this.#client = undefined
     this.#connecting = undefined
   }
@@ -164,8 +171,18 @@ export class RedisAtUrl {
   }
 }
 
+function closeAfterReplies(client: OwnClient): void {
+  client.close().catch(() => {})
+}
+
+function isReadOnlyReply(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('READONLY ')
+}
+
 interface OwnClient extends RedisSubscriber {
   sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>
+  /** Waits for the replies to its commands. */
+  close(): Promise<void>
   /** False once it has given up, or was closed. */
   readonly isOpen: boolean
 }

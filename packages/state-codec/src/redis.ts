@@ -162,6 +162,7 @@ if freed > 0 then
   redis.call('DECRBY', KEYS[3], freed)
 end
 local entries = redis.call('ZCARD', KEYS[2])
+if entries == 0 then redis.call('DEL', KEYS[3]) end
 local characters = tonumber(redis.call('GET', KEYS[3]) or '0')
 if entries >= tonumber(ARGV[5]) or characters + size > tonumber(ARGV[6]) then
   local first = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')
@@ -170,10 +171,8 @@ end
 redis.call('SET', KEYS[1], text, 'PX', ttl)
 redis.call('ZADD', KEYS[2], now + ttl, member)
 redis.call('INCRBY', KEYS[3], size)
-if redis.call('PTTL', KEYS[2]) < ttl then
-  redis.call('PEXPIRE', KEYS[2], ttl)
-  redis.call('PEXPIRE', KEYS[3], ttl)
-end
+if redis.call('PTTL', KEYS[2]) < ttl then redis.call('PEXPIRE', KEYS[2], ttl) end
+redis.call('PEXPIRE', KEYS[3], redis.call('PTTL', KEYS[2]))
 return {${addedReply}}`
 
 // The owner of the value was read in an earlier command. If the key has a value of another owner now, the script
@@ -183,7 +182,9 @@ const ownerGuardLua = `if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) ~= AR
 const deleteScript = `
 ${ownerGuardLua}
 redis.call('DEL', KEYS[1])
-if redis.call('ZREM', KEYS[2], ARGV[2]) == 1 then redis.call('DECRBY', KEYS[3], ARGV[3]) end
+if redis.call('ZREM', KEYS[2], ARGV[2]) == 1 and redis.call('EXISTS', KEYS[3]) == 1 then
+  redis.call('DECRBY', KEYS[3], ARGV[3])
+end
 return {1}`
 
 const expireScript = `

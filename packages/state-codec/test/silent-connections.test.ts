@@ -1,15 +1,18 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { startPostgres } from '@tooling/real-servers/postgres'
-import { startRedis } from '@tooling/real-servers/redis'
+import { connectRedis, startRedis } from '@tooling/real-servers/redis'
 import { describeNeeding } from '@tooling/vitest/needs'
 import { expect, test } from 'vitest'
 import type { StateStore } from '../src/node.ts'
 import { createStateTable, postgresStore } from '../src/postgres.ts'
 import { redisStore } from '../src/redis.ts'
 
+type Target = { readonly path: string } | { readonly port: number }
+
 /** A proxy that can forget its connections without closing them, as a firewall or a dead machine does. */
-async function startForgetfulProxy(target: { readonly path: string } | { readonly port: number }) {
+async function startForgetfulProxy(firstTarget: Target) {
+  let target = firstTarget
   const sockets = new Set<Socket>()
   let isForgetful = false
   const server = createServer((near) => {
@@ -25,6 +28,8 @@ async function startForgetfulProxy(target: { readonly path: string } | { readonl
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return {
     port: (server.address() as AddressInfo).port,
+    /** From now on, new connections lead there. */
+    moveTo: (nextTarget: Target) => void (target = nextTarget),
     /** From now on bytes of all connections, open and new ones, are lost. */
     forget() {
       isForgetful = true
@@ -67,6 +72,25 @@ describeNeeding('redis', 'a store in Redis', (program) => {
     } finally {
       await store.close()
       await redis.close()
+    }
+  })
+
+  test('leaves a primary that became a replica, and writes to the one to which its address leads now', async () => {
+    const [old, next] = [await startRedis(program), await startRedis(program)]
+    await using proxy = await startForgetfulProxy({ path: old.path })
+    const store = redisStore(`redis://127.0.0.1:${proxy.port}`)
+    const client = await connectRedis(old.path)
+    try {
+      await store.add('before', '1', minute)
+      await client.sendCommand(['REPLICAOF', '127.0.0.1', '1'])
+      proxy.moveTo({ path: next.path })
+      await expect(store.add('after', '1', minute)).rejects.toMatchObject({ code: 'unavailable' })
+      expect(await store.add('after', '1', minute)).toBe(true)
+    } finally {
+      client.destroy()
+      await store.close()
+      await old.close()
+      await next.close()
     }
   })
 })

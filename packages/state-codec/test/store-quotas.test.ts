@@ -179,6 +179,20 @@ describeNeeding('redis', 'the store in Redis', (program) => {
     await ada?.delete('again')
     expect(await client.exists('named:again')).toBe(0)
   })
+
+  test('what Redis has lost of a quota neither refuses its owner nor leaves a key without an expiry', async () => {
+    if (!client) throw new Error('a client was made')
+    const ada = redisStore(client, { prefix: 'lost:', maxCharactersPerOwner: 20 }).forOwner?.('ada')
+    await ada?.add('one', 'a value of 16 ch', minute)
+    await client.del(await client.keys('lost:owner:*'))
+    expect(await ada?.add('two', 'short', minute)).toBe(true)
+    await client.del(await client.keys('lost:owner-characters:*'))
+    await ada?.delete('two')
+    await ada?.add('three', 'short', minute)
+    await client.del(await client.keys('lost:owner-characters:*'))
+    await ada?.add('four', 'short', minute / 2)
+    for (const key of await client.keys('lost:*')) expect(await client.pTTL(key)).toBeGreaterThan(0)
+  })
 })
 
 describe('the store in PostgreSQL', () => {
