@@ -60,9 +60,23 @@ test('a store whose package is not installed is named with the command to instal
   })
 })
 
-test('a server that mcpx dev has started ends with it, even by SIGKILL', async () => {
+const overHttp = `process.stdout.write('http://127.0.0.1:9/mcp?pid=' + process.pid + '\\n'); setInterval(() => {}, 1000)`
+/** The end of its input does not end it. A first process only answers the probe. */
+const overStdio = `
+  import { createInterface } from 'node:readline'
+  const result = { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, tools: [] }
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method } = JSON.parse(line)
+    if (method === 'tools/list') console.error('mcp?pid=' + process.pid)
+    console.log(JSON.stringify({ jsonrpc: '2.0', id, result }))
+  })
+  setInterval(() => {}, 1000)`
+
+test.each([
+  ['HTTP', overHttp],
+  ['stdio', overStdio],
+])('a server over %s that mcpx dev has started ends with it, even by SIGKILL', async (_, source) => {
   const folder = await mkdtemp(join(tmpdir(), 'mcpx-killed-'))
-  const source = `process.stdout.write('http://127.0.0.1:9/mcp?pid=' + process.pid + '\\n'); setInterval(() => {}, 1000)`
   await writeFile(join(folder, 'server.mjs'), source)
   const args = [program, 'dev', '--no-open', '--port', '0', '--watch', folder, `node ${join(folder, 'server.mjs')}`]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })

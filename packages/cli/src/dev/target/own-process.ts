@@ -1,7 +1,8 @@
-import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Program } from '../../calls/target.ts'
+import { guardGroup } from '../wire/guard-group.ts'
 
 export interface ProcessCommand extends Program {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -12,9 +13,8 @@ export interface ProcessCommand extends Program {
 const stopMs = 1000
 
 /**
- * A process that this command has started, with those that it has started itself: a group of its own. If this command is
- * killed, nothing could end the group, so on POSIX a shell waits for the end of a pipe that only this command holds, and
- * then ends it.
+ * A process that this command has started, with those that it has started itself: a group of its own, which ends with
+ * this command.
  */
 export class OwnProcess {
   /** Resolves with a description of the exit. Never rejects. */
@@ -32,7 +32,7 @@ export class OwnProcess {
     child.stdin.on('error', () => {})
     for (const stream of ['stdout', 'stderr'] as const)
       createInterface({ input: child[stream] }).on('line', (text) => onLine(text, stream))
-    const guard = this.#isGrouped && child.pid !== undefined ? guardGroup(child.pid) : undefined
+    const stopGuard = guardGroup(child.pid)
     this.exited = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(`it cannot be started: ${error.message}`))
       child.once('close', (code, signal) =>
@@ -42,7 +42,7 @@ export class OwnProcess {
     // What the process leaves behind would keep its pipes open, and its port.
     child.once('exit', () => {
       this.kill()
-      guard?.kill('SIGKILL')
+      stopGuard()
     })
   }
 
@@ -77,16 +77,4 @@ export class OwnProcess {
       // It has ended.
     }
   }
-}
-
-/** Ends a process group when this process ends, even by SIGKILL. */
-function guardGroup(pid: number): ChildProcess {
-  const script = 'read _; kill -s KILL -- "-$1"'
-  const guard = spawn('/bin/sh', ['-c', script, 'sh', String(pid)], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-  })
-  guard.on('error', () => {})
-  guard.unref()
-  return guard
 }

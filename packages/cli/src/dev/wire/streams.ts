@@ -4,6 +4,7 @@ import { metaKeys } from '@x/schema'
 import type { StreamPair } from '@x/transport-stdio'
 import { createLineSplitter, readLines } from '@x/transport-stdio/internal'
 import { type ArmedFault, alterRequest, noteOfCopy } from './fault.ts'
+import { guardGroup } from './guard-group.ts'
 import type { Wire } from './wire.ts'
 
 /** The process behind two streams. */
@@ -25,10 +26,11 @@ const maxLineBytes = 64 * 1024 * 1024
 
 /**
  * Records every line between a client and a process, and disturbs the lines of a request with a fault. Over stdio a
- * response is only lost with its process, so a lost response ends the process.
+ * response is only lost with its process, so a lost response ends the process. The process ends with this one.
  */
 export function wrapProcessStreams(streams: StreamPair, wire: Wire, process: StreamProcess): StreamPair {
   const link = new StreamLink(streams, wire, process)
+  streams.input.once('close', guardGroup(process.pid))
   return { input: link.received, output: link.sent }
 }
 
