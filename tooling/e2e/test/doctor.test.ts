@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys } from './asking.ts'
 import { type Served, serveOfficialTools, serveOlder, serveOurs, serveProtectedBy } from './examined-servers.ts'
 import { buildMcpx, type Mcpx } from './mcpx.ts'
-import { haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
+import { compressingCaddy, haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
 import { everythingOverHttp, fastmcpOverHttp } from './older-server-peers.ts'
 
 let mcpx: Mcpx
@@ -146,6 +146,17 @@ describe.concurrent('of a server or a proxy', () => {
       const { code, wrong, found } = await examine(proxy.url, ...asking)
       expect([code, wrong]).toEqual([1, ['rounds']])
       expect(found['rounds']).toMatch(/rejected on [1-7] of 8 connections.*same keys/)
+    })
+  })
+
+  describeNeeding('caddy', 'behind Caddy', (program) => {
+    test('that compresses events for hosts, only that fault is reported [OPS-011]', async () => {
+      await using http = await serveOurs(keys.first)
+      const directives = 'minimum_length 512'
+      await using proxy = await startProxy(program, compressingCaddy, { ports: [http.port], directives })
+      const { code, wrong, found } = await examine(proxy.url, ...asking)
+      expect([code, wrong, found]).toEqual([1, ['stream'], found])
+      expect(found['stream']).toMatch(/compress JSON alone/)
     })
   })
 

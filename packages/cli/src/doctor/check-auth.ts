@@ -27,7 +27,10 @@ async function checkMetadataAt(target: Target, metadataUrl: URL, isTokenRejected
   const { document, reason, outage } = await fetchDocument(target, metadataUrl)
   if (outage !== undefined) return unavailable(metadataUrl.href, outage)
   if (document === undefined)
-    return wrong(`The metadata at ${metadataUrl.href} are not readable: ${reason}.`, 'Serve them without a token.')
+    return wrong(
+      `The metadata at ${metadataUrl.href} are not readable: ${reason}.`,
+      'Serve them without a token: a proxy must pass this address on.',
+    )
   const finding = await checkMetadata(target, document)
   if (finding.status !== 'ok' || !isTokenRejected) return finding
   return wrong(

@@ -3,13 +3,13 @@ import { errorCodes, isJsonObject, type JsonObject, type JsonValue } from '@x/sc
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { findObstacle } from './check-auth.ts'
 import { isModern } from './check-revision.ts'
-import { describeReply, errorOf, isUnavailable, type Reply, resultOf } from './http-probe.ts'
+import { describeReply, errorOf, isPage, isUnavailable, type Reply, resultOf } from './http-probe.ts'
 import { sendPlain, sendRpc, unavailable } from './rpc-probe.ts'
 
 /** The server says if it is ready, where it has an address for that. */
 export async function checkHealth(target: Target): Promise<Finding> {
   const reply = await sendPlain(target, { method: 'GET', url: new URL('/readyz', target.url) })
-  if (reply.status === 200) return ok('/readyz answers with 200.')
+  if (reply.status === 200 && !isPage(reply)) return ok('/readyz answers with 200.')
   if (reply.status === 503)
     return wrong(
       `/readyz answers with 503: ${reply.text.slice(0, 200)}`,

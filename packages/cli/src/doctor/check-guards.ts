@@ -1,5 +1,5 @@
 import { type Finding, ok, type RpcProbe, skipped, type Target, wrong } from './check.ts'
-import { describeReply, isUnavailable, type Reply, resultOf } from './http-probe.ts'
+import { describeReply, isEventStream, isUnavailable, type Reply, resultOf } from './http-probe.ts'
 import { findOutage, probeBodyOf, sendPlain, sendRpc, unavailable } from './rpc-probe.ts'
 
 const foreignOrigin = 'https://mcpx-doctor.invalid'
@@ -11,7 +11,14 @@ async function checkGuard(
     what,
     change,
     remedy,
-  }: { readonly what: string; readonly change: Omit<RpcProbe, 'method'>; readonly remedy: string },
+    mayBeElsewhere,
+  }: {
+    readonly what: string
+    readonly change: Omit<RpcProbe, 'method'>
+    readonly remedy: string
+    /** True if another site behind the same proxy may answer. */
+    readonly mayBeElsewhere?: boolean
+  },
 ): Promise<Finding> {
   const { served } = target
   if (served === undefined) return skipped('No request is served.')
@@ -23,10 +30,21 @@ async function checkGuard(
     const faultRemedy = 'Reject it with 4xx: an error of the server alarms its operator.'
     return (await findOutage(target, reply)) ?? wrong(found, faultRemedy)
   }
-  const isRejected = reply.status >= 400 || reply.status === 0
-  if (!isRejected && reply.message?.['error'] === undefined)
-    return wrong(`${what} gives ${describeReply(reply)}.`, remedy)
-  return ok(`${what} is rejected: ${reply.status === 0 ? 'the connection is closed' : reply.status}.`)
+  if (isRejection(reply) || (mayBeElsewhere && isOfOtherSite(reply))) return ok(`${what} ${describeRejection(reply)}.`)
+  return wrong(`${what} gives ${describeReply(reply)}.`, remedy)
+}
+
+function isRejection({ status, message }: Reply): boolean {
+  return status >= 400 || status === 0 || message?.['error'] !== undefined
+}
+
+function describeRejection(reply: Reply): string {
+  if (reply.status === 0) return 'is rejected: the connection is closed'
+  return isOfOtherSite(reply) ? `does not reach the server: ${describeReply(reply)}` : `is rejected: ${reply.status}`
+}
+
+function isOfOtherSite({ status, headers, message }: Reply): boolean {
+  return status < 400 && message === undefined && !isEventStream(headers)
 }
 
 /** A page that rebinds its DNS name to the server cannot call it. */
@@ -34,7 +52,9 @@ export function checkHost(target: Target): Promise<Finding> {
   return checkGuard(target, {
     what: 'A request for a foreign Host',
     change: { headers: { host: 'mcpx-doctor.invalid' } },
-    remedy: 'Serve your own host names only: otherwise a web page reaches the server by DNS rebinding.',
+    remedy:
+      'Serve your own host names only, and let a proxy pass the Host on: otherwise DNS rebinding reaches the server.',
+    mayBeElsewhere: true,
   })
 }
 

@@ -5,7 +5,7 @@ import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { findObstacle } from './check-auth.ts'
 import { isModern } from './check-revision.ts'
 import { describeReply, errorOf, resultOf } from './http-probe.ts'
-import { sendRpc } from './rpc-probe.ts'
+import { remedyAfter, sendRpc } from './rpc-probe.ts'
 
 const lists = [
   ['tools', 'tools/list'],
@@ -83,7 +83,7 @@ export async function checkUnknownMethod(target: Target): Promise<Finding> {
   const reply = await sendRpc(target, { method })
   if (errorOf(reply)?.code === errorCodes.methodNotFound)
     return ok(`An unknown method gives ${errorCodes.methodNotFound}.`)
-  const remedy = `Answer with the error ${errorCodes.methodNotFound}.`
+  const remedy = remedyAfter(reply, `Answer with the error ${errorCodes.methodNotFound}.`)
   const found = `An unknown method gives ${describeReply(reply)}.`
   return (await findObstacle(target, method, reply)) ?? wrong(found, remedy)
 }
@@ -96,7 +96,8 @@ export async function checkUnknownTool(target: Target): Promise<Finding> {
   const method = 'tools/call'
   const reply = await sendRpc(target, { method, params })
   if (errorOf(reply)?.code === errorCodes.invalidParams) return ok(`An unknown tool gives ${errorCodes.invalidParams}.`)
-  const remedy = `Answer with the error ${errorCodes.invalidParams}: a result would reach the model as if the tool had run.`
+  const reason = 'a result would reach the model as if the tool had run'
+  const remedy = remedyAfter(reply, `Answer with the error ${errorCodes.invalidParams}: ${reason}.`)
   const found = `An unknown tool gives ${describeReply(reply)}.`
   return (await findObstacle(target, method, reply)) ?? wrong(found, remedy)
 }

@@ -1,8 +1,8 @@
 import { errorCodes, protocolVersion } from '@x/schema'
 import { readMissingScope } from '../calls/given-token.ts'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
-import { describeReply, errorOf, isUnavailable, type Reply, resultOf } from './http-probe.ts'
-import { discoverProbe, findOutage, sendRpc, unavailable } from './rpc-probe.ts'
+import { describeReply, errorOf, isPage, isUnavailable, type Reply, resultOf } from './http-probe.ts'
+import { discoverProbe, findOutage, remedyAfter, sendRpc, unavailable } from './rpc-probe.ts'
 
 /** The endpoint answers, and with a message of the protocol. */
 export function checkReach(target: Target): Finding {
@@ -26,13 +26,14 @@ export function checkReach(target: Target): Finding {
     )
   return wrong(
     `A POST to ${url.pathname} gives ${describeReply(discovered)}, and no message of the protocol.`,
-    'Check the path: the endpoint of most servers is /mcp. A proxy in front must pass POST on, and not redirect it.',
+    'Check the path: the endpoint of most servers is /mcp. A proxy in front must pass POST on: no redirect, and no page.',
   )
 }
 
 /** True for the address of an endpoint, even if it serves no request. */
 export function isReached({ discovered, served }: Target): boolean {
-  if (served !== undefined || discovered.status === 401 || discovered.status === 403) return true
+  if (served !== undefined || discovered.status === 401) return true
+  if (discovered.status === 403) return !isPage(discovered)
   const error = errorOf(discovered)
   // A server that does not know the method answers with 404, too.
   return error !== undefined && (discovered.status !== 404 || error.code === errorCodes.methodNotFound)
@@ -96,6 +97,8 @@ export function checkDiscover(target: Target): Finding {
   if (served !== undefined) return wrong(`The server speaks older revisions only, and not ${protocolVersion}.`, remedy)
   const found = `server/discover gives ${describeReply(discovered)}.`
   if (discovered.status === 500) return wrong(found, 'Read the log of the server: the request fails there.')
+  if (discovered.status === 403)
+    return wrong(found, 'Read the log of the server: a proxy may have added a header to the request, such as Origin.')
   return isUnavailable(discovered) ? unavailable('The server', discovered) : wrong(found, remedy)
 }
 
@@ -126,6 +129,9 @@ export async function checkProbeShape(target: Target): Promise<Finding> {
   if (outage !== undefined) return outage
   return wrong(
     `A request of the revision ${version} gives ${describeReply(reply)}.`,
-    `Answer 400 with the error ${errorCodes.unsupportedProtocolVersion} and data.supported, from which a client chooses.`,
+    remedyAfter(
+      reply,
+      `Answer 400 with the error ${errorCodes.unsupportedProtocolVersion} and data.supported, from which a client chooses.`,
+    ),
   )
 }

@@ -3,7 +3,7 @@ import { Agent as HttpsAgent } from 'node:https'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { checkScopes } from './check-auth.ts'
 import { isModern } from './check-revision.ts'
-import { describeReply, errorOf, isUnavailable, type Reply } from './http-probe.ts'
+import { acceptedCompressions, describeReply, errorOf, isEventStream, isUnavailable, type Reply } from './http-probe.ts'
 import { sendRpc, unavailable } from './rpc-probe.ts'
 
 /** A second request uses the connection of the first. */
@@ -28,6 +28,9 @@ export async function checkKeepAlive(target: Target): Promise<Finding> {
   }
 }
 
+/** The first event repeats the id. A proxy compresses no answer that begins with few bytes. */
+const longId = `mcpx-doctor-${'x'.repeat(1200)}`
+
 /** A proxy that buffers holds the first event back. */
 const acknowledgementMs = 3000
 const silenceMs = 20_000
@@ -45,9 +48,11 @@ async function watchStream(target: Target) {
   const late = new AbortController()
   const timer = setTimeout(() => firstPieceMs ?? late.abort(), acknowledgementMs)
   const signal = AbortSignal.any([target.signal, late.signal])
-  const reply = await sendRpc({ ...target, signal }, { method: 'subscriptions/listen', params, http })
+  const headers = { 'accept-encoding': acceptedCompressions }
+  const probe = { method: 'subscriptions/listen', params, http, headers, id: longId }
+  const reply = await sendRpc({ ...target, signal }, probe)
   clearTimeout(timer)
-  const isStream = (reply.headers['content-type'] ?? '').startsWith('text/event-stream')
+  const isStream = isEventStream(reply.headers)
   return { reply, firstPieceMs, isStream, laterPieceCount: Math.max(0, pieceCount - 1) }
 }
 
@@ -64,11 +69,16 @@ export async function checkStreams(target: Target): Promise<{ readonly stream: F
   if (!isStream || firstPieceMs === undefined || firstPieceMs > acknowledgementMs) {
     const seconds = acknowledgementMs / 1000
     const found = `A stream of changes has no event in its first ${seconds} s.`
-    const change = 'Switch the buffering of the proxy off for the endpoint (nginx: proxy_buffering off).'
-    return { stream: wrong(found, change), heartbeat: skipped('The stream did not begin.') }
+    return { stream: wrong(found, remedyOfDelay(reply)), heartbeat: skipped('The stream did not begin.') }
   }
   const stream = ok(`A stream of changes begins after ${Math.round(firstPieceMs)} ms.`)
   return { stream, heartbeat: laterPieceCount > 0 ? ok('The stream is not silent.') : explainSilence(reply) }
+}
+
+function remedyOfDelay({ headers }: Reply): string {
+  return headers['content-encoding'] === undefined
+    ? 'Switch the buffering of the proxy off for the endpoint (nginx: proxy_buffering off).'
+    : 'Let the proxy compress JSON alone (Caddy: match header Content-Type application/json*, in encode).'
 }
 
 function explainSilence({ failure }: Reply): Finding {

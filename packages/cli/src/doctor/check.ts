@@ -55,6 +55,8 @@ export interface RpcProbe {
   readonly params?: JsonObject
   /** Replace headers of an ordinary request. An undefined one is left out. */
   readonly headers?: Readonly<Record<string, string | undefined>>
+  /** Default: 1. */
+  readonly id?: number | string
   /** Takes the place of the JSON of the request. */
   readonly body?: string
   /** Revision that the request claims. Default: 2026-07-28. */

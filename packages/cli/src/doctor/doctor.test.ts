@@ -1,23 +1,9 @@
-import { once } from 'node:events'
-import { createServer as createHttpServer, type RequestListener, type ServerResponse } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
 import { server } from '../testing/resolve-server.ts'
 import { runCommand } from '../testing/run-command.ts'
-
-/** Starts an HTTP server of the test's own. */
-async function serveRaw(listener: RequestListener) {
-  const http = createHttpServer(listener).listen(0, '127.0.0.1')
-  await once(http, 'listening')
-  const address = http.address()
-  const port = typeof address === 'object' ? address?.port : undefined
-  const dispose = async (): Promise<void> => {
-    http.closeAllConnections()
-    http.close()
-    await once(http, 'close')
-  }
-  return { url: `http://127.0.0.1:${port}/mcp`, [Symbol.asyncDispose]: dispose }
-}
+import { discovery, sendJson, serveRaw } from '../testing/serve-raw.ts'
 
 test('each check is a line of text, and the last line counts them', async () => {
   await using http = await serveHttp(server, { keepAliveMs: 200 })
@@ -78,17 +64,6 @@ test('scopes that single methods want are named in the finding of the check that
       change: expect.stringContaining(`Grant it with "${command}" at a terminal`),
     })
 })
-
-const sendJson = (response: ServerResponse, status: number, body: object): void =>
-  void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-
-const discovery = {
-  resultType: 'complete',
-  supportedVersions: ['2026-07-28'],
-  capabilities: { tools: {} },
-  ttlMs: 0,
-  cacheScope: 'private',
-}
 
 test.each([429, 503])('a server that answers %i says nothing about what a check examines', async (status) => {
   let count = 0

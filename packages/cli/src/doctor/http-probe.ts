@@ -1,6 +1,8 @@
 import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { parseJsonObject } from '@x/core'
+import type { Readable } from 'node:stream'
+import { createBrotliDecompress, createGunzip } from 'node:zlib'
+import { pageTextOf, parseJsonObject, quoteText } from '@x/core'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { createParser } from 'eventsource-parser'
 
@@ -64,7 +66,8 @@ export function sendHttpProbe(probe: ProbeRequest): Promise<Reply> {
     request.on('response', (response) => {
       head = response
       localPort ??= response.socket.localPort
-      response.setEncoding('utf8').on('data', (piece: string) => {
+      const decodedBody = decodeBody(response)
+      decodedBody.setEncoding('utf8').on('data', (piece: string) => {
         text += piece
         const isEnough = probe.onPiece?.(piece, performance.now() - startedAt) === true
         if (isEnough || text.length > maxReplyLength) {
@@ -72,11 +75,22 @@ export function sendHttpProbe(probe: ProbeRequest): Promise<Reply> {
           request.destroy()
         }
       })
-      response.on('end', () => finish())
-      response.on('error', (error) => finish(error.message))
+      decodedBody.on('end', () => finish())
+      decodedBody.on('error', (error) => finish(error.message))
     })
     request.end(body)
   })
+}
+
+/** For a probe that accepts compression, as the `fetch` of hosts does. */
+export const acceptedCompressions = 'gzip, br'
+
+function decodeBody(response: IncomingMessage): Readable {
+  const { 'content-encoding': encoding } = response.headers
+  if (encoding !== 'gzip' && encoding !== 'br') return response
+  const decoder = encoding === 'gzip' ? createGunzip() : createBrotliDecompress()
+  response.on('error', (error) => decoder.destroy(error))
+  return response.pipe(decoder)
 }
 
 function lengthOf(body: string | undefined): Readonly<Record<string, string>> {
@@ -85,7 +99,7 @@ function lengthOf(body: string | undefined): Readonly<Record<string, string>> {
 
 /** The body itself, or the response among the events of a stream. */
 function parseReply(text: string, contentType = ''): JsonObject | undefined {
-  if (!contentType.startsWith('text/event-stream')) return parseJsonObject(text)
+  if (!isEventStream({ 'content-type': contentType })) return parseJsonObject(text)
   let response: JsonObject | undefined
   const parser = createParser({
     onEvent: ({ data }) => {
@@ -95,6 +109,10 @@ function parseReply(text: string, contentType = ''): JsonObject | undefined {
   })
   parser.feed(text)
   return response
+}
+
+export function isEventStream({ 'content-type': type = '' }: IncomingHttpHeaders): boolean {
+  return type.startsWith('text/event-stream')
 }
 
 /** Undefined for an error, and for an answer that is no JSON-RPC. */
@@ -128,5 +146,21 @@ export function describeReply(reply: Reply): string {
   const error = errorOf(reply)
   if (error !== undefined) return `${status}, error ${error.code}: ${error.message.slice(0, 200)}`
   if (resultOf(reply) !== undefined) return `${status} and a result`
-  return failure === undefined ? `${status}` : `${status}, and then ${failure}`
+  if (failure !== undefined) return `${status}, and then ${failure}`
+  return `${status}${describeForeignAnswer(reply)}`
+}
+
+/** True for the page of a proxy or of a web site in place of an answer. */
+export function isPage({ headers }: Reply): boolean {
+  return headers['content-type']?.startsWith('text/html') === true
+}
+
+function describeForeignAnswer(reply: Reply): string {
+  const { status, headers } = reply
+  const { location } = headers
+  // The query may have secrets, such as the state of a login.
+  if (status >= 300 && status < 400 && location !== undefined)
+    return `, a redirect to ${quoteText(location.replace(/[?#].*/s, ''))}`
+  const pageText = isPage(reply) ? pageTextOf(reply.text).replaceAll(/\s+/g, ' ').trim() : ''
+  return pageText === '' ? '' : ` and the page ${quoteText(pageText)}`
 }

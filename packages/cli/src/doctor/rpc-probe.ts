@@ -1,7 +1,7 @@
 import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { olderInitializeRequest } from '@x/exchange/internal'
 import { type Finding, type RpcProbe, skipped, type Target } from './check.ts'
-import { describeReply, isUnavailable, type Reply, sendHttpProbe } from './http-probe.ts'
+import { describeReply, isPage, isUnavailable, type Reply, sendHttpProbe } from './http-probe.ts'
 
 type Place = Pick<Target, 'url' | 'token' | 'signal' | 'send'>
 
@@ -37,9 +37,15 @@ export function unavailable(subject: string, reply: Reply): Finding {
   return skipped(`${subject} cannot answer now: ${describeReply(reply)}.`)
 }
 
+/** What to change after an answer that is wrong, or the page of a proxy in its place. */
+export function remedyAfter(reply: Reply, remedy: string): string {
+  if (!isPage(reply)) return remedy
+  return 'Let the proxy pass on the errors of the server, and no page in their place (nginx: proxy_intercept_errors off).'
+}
+
 /** JSON text. Its params are an object. */
-export function probeBodyOf({ method, params = {}, version = protocolVersion, body }: RpcProbe): string {
-  return body ?? JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: metaOf(version) } })
+export function probeBodyOf({ method, params = {}, version = protocolVersion, id = 1, body }: RpcProbe): string {
+  return body ?? JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: metaOf(version) } })
 }
 
 /** A request with another method than POST, or to another path of the same server. */
