@@ -1,13 +1,14 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { onStopSignal, signalRepeatMs } from './stop-signals.ts'
 
-test('a signal that a runner passes on once more is the same request, and a later one ends the process [ROB-001]', () => {
+test('a signal that a runner passes on once more is the same request, and a later one ends the process [ROB-001]', async () => {
   const kill = vi.spyOn(process, 'kill').mockReturnValue(true)
-  onTestFinished(() => kill.mockRestore())
+  const exited = new Promise((resolve) => vi.spyOn(process, 'exit').mockImplementation(resolve as () => never))
+  onTestFinished(() => void vi.restoreAllMocks())
   let now = 1000
   const stops: string[] = []
   const listenerCount = process.listenerCount('SIGTERM')
-  onStopSignal((signal) => stops.push(signal), { monotonicNow: () => now })
+  onStopSignal((signal) => stops.push(signal), { monotonicNow: () => now, setTimeout: (run) => run() })
   process.emit('SIGINT', 'SIGINT')
   now += signalRepeatMs - 1
   process.emit('SIGINT', 'SIGINT')
@@ -17,4 +18,6 @@ test('a signal that a runner passes on once more is the same request, and a late
   process.emit('SIGTERM', 'SIGTERM')
   expect([stops, kill.mock.calls]).toEqual([['SIGINT'], [[process.pid, 'SIGTERM']]])
   expect(process.listenerCount('SIGTERM')).toBe(listenerCount)
+  // Here something else handles the signal.
+  expect(await exited).toBe(143)
 })

@@ -21,7 +21,7 @@ export const signalRepeatMs = 300
  */
 export function onStopSignal(
   stop: (signal: StopSignal) => void,
-  { monotonicNow }: Pick<Clock, 'monotonicNow'> = platformRuntime,
+  clock: Pick<Clock, 'monotonicNow' | 'setTimeout'> = platformRuntime,
 ): () => void {
   let stoppedAt: number | undefined
   const removeListeners = (): void => {
@@ -29,20 +29,28 @@ export function onStopSignal(
   }
   const handleSignal = (signal: StopSignal): void => {
     if (stoppedAt === undefined) {
-      stoppedAt = monotonicNow()
+      stoppedAt = clock.monotonicNow()
       stop(signal)
-    } else if (monotonicNow() - stoppedAt >= signalRepeatMs) {
+    } else if (clock.monotonicNow() - stoppedAt >= signalRepeatMs) {
       removeListeners()
-      endBySignal(signal)
+      endBySignal(signal, clock)
     }
   }
   for (const signal of stopSignals) process.on(signal, handleSignal)
   return removeListeners
 }
 
-/** Ends this process as a signal without a listener does. */
-export function endBySignal(signal: keyof typeof constants.signals): void {
+const exitDelayMs = 50
+
+/**
+ * Ends this process as a signal without a listener does, or else with the exit code of one: a listener of the author may
+ * remain, and process 1 of a container does not get a signal that it does not listen to.
+ */
+export function endBySignal(
+  signal: keyof typeof constants.signals,
+  clock: Pick<Clock, 'setTimeout'> = platformRuntime,
+): void {
   process.kill(process.pid, signal)
-  // In a container, the system drops a signal that process 1 does not listen to.
-  if (process.pid === 1) process.exit(128 + constants.signals[signal])
+  // Listeners run before the immediate, however late the timer is.
+  clock.setTimeout(() => setImmediate(() => process.exit(128 + constants.signals[signal])), exitDelayMs)
 }
