@@ -71,6 +71,10 @@ describe('examples/deploy', () => {
     for (const name of units) expect(textOf(name)).toMatch(/^MemoryMax=768M$/m)
   })
 
+  test('systemd sends SIGTERM to the gateway, and not to its upstreams [ROB-001]', () => {
+    expect(textOf('gateway/mcp-gateway.service')).toMatch(/^KillMode=mixed$/m)
+  })
+
   test('fly.toml and render.yaml allow for the time of a stop and check readiness', () => {
     expect(parseToml(textOf('fly.toml'))).toMatchObject({
       kill_timeout: `${stopMs / 1000}s`,
