@@ -11,6 +11,7 @@ import {
   sampleOwner,
   sampleResult,
 } from '../../contract/samples.ts'
+import type { TaskEngine } from '../engine.ts'
 import { engineFactoryFor } from '../engine-factory.ts'
 import { redisEngine } from './redis-engine.ts'
 
@@ -186,5 +187,28 @@ test('a task whose keys Redis has deleted does not delay those behind it', async
   await client.del(['{mcp-tasks}:task:a', '{mcp-tasks}:task:b'])
   expect(await engine.listDue(2)).toEqual(['c'])
   expect((await claimOne(engine)).id).toBe('c')
+  await engine.close()
+})
+
+test.each([
+  ['its place in the queue', '{mcp-tasks}:due', (engine: TaskEngine) => engine.create(createNewTask('a'))],
+  ['its place in the queue while a worker runs it', '{mcp-tasks}:due', createClaimedTask],
+  ['its open requests', '{mcp-tasks}:open:a', createSuspendedTask],
+])('a task of which Redis has lost %s runs again once its client reads it', async (_, key, create) => {
+  const engine = redisEngine(client)
+  await create(engine)
+  await client.del(key)
+  expect(await engine.get('a', sampleOwner)).toMatchObject({ status: 'working', requests: {} })
+  await passRedisTime(client, '{mcp-tasks}:', 61_000)
+  expect((await claimOne(engine)).id).toBe('a')
+  await engine.close()
+})
+
+test('a task whose caller Redis has lost counts no more in the limit of the caller once its lifetime has ended', async () => {
+  const engine = redisEngine(client)
+  await engine.create(createNewTask('a', { callerLimit: 1 }))
+  await client.del('{mcp-tasks}:callers')
+  await passRedisTime(client, '{mcp-tasks}:', sampleLifetimeMs + 1)
+  expect(await engine.create(createNewTask('b', { callerLimit: 1 }))).not.toBe('full')
   await engine.close()
 })

@@ -64,8 +64,8 @@ end
 
 local function isOpen(task) return task.status == 'working' or task.status == 'input_required' end
 
-local function drop(id)
-  local caller = redis.call('HGET', callers, id)
+local function drop(id, knownCaller)
+  local caller = knownCaller or redis.call('HGET', callers, id)
   redis.call('DEL', unpack(keysOf(id)))
   for _, key in ipairs({ due, waiting, created, expiries }) do redis.call('ZREM', key, id) end
   redis.call('HDEL', callers, id)

@@ -4,11 +4,11 @@ import { defineScript } from './script-library.ts'
 export const createScript = defineScript(`
 local id, caller = arg(1), arg(3)
 local kept = keyOf('kept', caller)
-for _, expired in ipairs(redis.call('ZRANGEBYSCORE', kept, '-inf', now)) do drop(expired) end
+for _, expired in ipairs(redis.call('ZRANGEBYSCORE', kept, '-inf', now)) do drop(expired, caller) end
 if redis.call('ZCARD', kept) >= tonumber(arg(9)) then
   local oldest = redis.call('ZRANGE', keyOf('ended', caller), 0, 0)[1]
   if not oldest then return 'full' end
-  drop(oldest)
+  drop(oldest, caller)
 end
 if redis.call('EXISTS', keyOf('task', id)) == 1 then return 'exists' end
 set(id, 'id', id, 'owner', arg(2), 'caller', caller, 'tool', arg(4), 'payload', arg(5), 'message', arg(6),
@@ -21,10 +21,25 @@ setExpiry({ id = id, caller = caller }, arg(7) == '' and '' or now + arg(7))
 notifyWork()
 return rowOf({ id = id, status = 'working', token = '' })`)
 
-/** Arguments: id, and either the owner or nothing for an operator. */
+/** Microseconds in which the worker of a task, if it lives, sends a heartbeat. */
+const heartbeatWaitUs = 60_000_000
+
+/**
+ * Arguments: id, and either the owner or nothing for an operator. If Redis has lost the key by which a worker or an
+ * answer would find the task, the task is due again.
+ */
 export const readScript = defineScript(`
 local task = find(arg(1), 'owner')
 if not task or (arg(2) and task.owner ~= arg(2)) then return false end
+if task.status == 'input_required' and redis.call('EXISTS', keyOf('open', task.id)) == 0 then
+  task.status = 'working'
+  set(task.id, 'status', 'working', 'requests', '{}')
+  redis.call('ZREM', waiting, task.id)
+end
+if task.status == 'working' and not redis.call('ZSCORE', due, task.id) then
+  redis.call('ZADD', due, task.token == '' and now or now + ${heartbeatWaitUs}, task.id)
+  notifyWork()
+end
 return rowOf(task)`)
 
 /** Arguments: id, owner, lifetime, and pairs of a key and a response. */
