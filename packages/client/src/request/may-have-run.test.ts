@@ -17,6 +17,7 @@ test.each<[string, ClientErrorCode, object, boolean]>([
   ['with a result that is not valid', 'invalid_result', {}, true],
   ['that failed', 'rpc', rpcOf(errorCodes.internal), true],
   ['whose params are not valid', 'rpc', rpcOf(errorCodes.invalidParams), true],
+  ['that is larger than the server reads', 'rpc', rpcOf(errorCodes.parse), false],
   ['of a method that the server does not have', 'rpc', rpcOf(errorCodes.methodNotFound), false],
   ['whose question the client cannot answer', 'rpc', rpcOf(errorCodes.missingRequiredClientCapability), true],
   ['that met a quota', 'rpc', rpcOf(errorCodes.internal, { reason: 'quota', limit: 'calls' }), false],

@@ -7,6 +7,7 @@ import { findErrorRow } from './client-error-codes.ts'
  * handler meets it with its first question, when steps may have run.
  */
 const refusedCodes: ReadonlySet<number> = new Set([
+  errorCodes.parse,
   errorCodes.invalidRequest,
   errorCodes.methodNotFound,
   errorCodes.headerMismatch,

@@ -47,6 +47,7 @@ test.each<[string, Partial<HttpError>, boolean]>([
   ['refused', {}, false],
   ['timeout', {}, true],
   ['status', { status: 401 }, false],
+  ['status', { status: 413 }, false],
   ['status', { status: 502 }, true],
   ['closed', {}, true],
 ])('an error %s %j may have been preceded by the work: %s', (code, details, expected) => {

@@ -47,7 +47,8 @@ const unsentCodes: ReadonlySet<HttpErrorCode> = new Set([
   'unsupported_version',
 ])
 
-const refusedStatuses: ReadonlySet<number | undefined> = new Set([401, 403, 429])
+/** A server or a proxy sends them without having read the request: it lacks a right, or is too large. */
+const refusedStatuses: ReadonlySet<number | undefined> = new Set([401, 403, 407, 413, 414, 429, 431])
 
 /**
  * An HTTP request without a response. A JSON-RPC error of the server is a response, and so no `HttpError`. Its message
