@@ -1,4 +1,5 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
+import { randomId } from '@x/core'
 import { type KeyLine, parseKeyLines } from '@x/state-codec'
 import { CliError } from '../cli-error.ts'
 
@@ -31,7 +32,8 @@ export async function createKeysFile(path: string, lines: readonly string[]): Pr
 
 /** Replaces a file of keys in one step, so that no reader sees half of it. */
 export async function replaceKeysFile(path: string, lines: readonly string[]): Promise<void> {
-  const newPath = `${path}.new`
+  // The file of a process that was killed in between must not stop the next rotation.
+  const newPath = `${path}.${randomId()}`
   await createKeysFile(newPath, lines)
   await rename(newPath, path)
 }
