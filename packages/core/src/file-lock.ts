@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile, rm, stat, utimes } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -69,13 +69,23 @@ export async function pauseForLock(): Promise<void> {
 // Synchronous, so that no other code of this process sees the file before its content.
 function createLockFile(path: string, id: string): boolean {
   const owner: LockOwner = { id, pid: process.pid, host: hostname(), startedAt: readProcessStat(process.pid).startedAt }
+  let file: number
   try {
-    writeFileSync(path, JSON.stringify(owner), { flag: 'wx', mode: 0o600 })
-    return true
+    file = openSync(path, 'wx', 0o600)
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false
     throw error
   }
+  try {
+    writeFileSync(file, JSON.stringify(owner))
+  } catch (error) {
+    // On a full disk. An empty file would lock out all processes, this one too, until it counts as abandoned.
+    rmSync(path, { force: true })
+    throw error
+  } finally {
+    closeSync(file)
+  }
+  return true
 }
 
 /**

@@ -1,9 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { codeOf } from '@x/core'
-import { type LockLimits, lockFile, pauseForLock } from '@x/core/node'
+import { type LockLimits, lockFile, pauseForLock, replaceFile } from '@x/core/node'
 import type { AuthStore } from '../client/store.ts'
 
 /** A login never takes fifteen minutes. */
@@ -31,7 +31,7 @@ export function fileStore(name: string, options: FileStoreOptions = {}): AuthSto
     get: (key) => readTextFile(`${pathOf(key)}.txt`),
     set: async (key, value) => {
       await createFolder()
-      await replaceFile(`${pathOf(key)}.txt`, value)
+      await replaceFile(`${pathOf(key)}.txt`, value, 0o600)
     },
     delete: (key) => rm(`${pathOf(key)}.txt`, { force: true }),
     lock: async (key, run) => {
@@ -58,27 +58,6 @@ async function readTextFile(path: string): Promise<string | undefined> {
     return await readFile(path, 'utf8')
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-/**
- * Renames a temporary file: a reader gets the whole old text or the whole new one, even if this process ends in
- * between.
- */
-async function replaceFile(path: string, text: string): Promise<void> {
-  const temporaryFile = `${path}.${randomUUID()}`
-  try {
-    const file = await open(temporaryFile, 'wx', 0o600)
-    try {
-      await file.writeFile(text)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(temporaryFile, path)
-  } catch (error) {
-    await rm(temporaryFile, { force: true })
     throw error
   }
 }

@@ -1,5 +1,5 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
-import { randomId } from '@x/core'
+import { readFile } from 'node:fs/promises'
+import { createFile, replaceFile } from '@x/core/node'
 import { type KeyLine, parseKeyLines } from '@x/state-codec'
 import { CliError } from '../cli-error.ts'
 
@@ -22,9 +22,9 @@ export async function readKeysFile(path: string): Promise<readonly KeyLine[]> {
   return keys
 }
 
-/** Only its owner can read the file. Rejects with `EEXIST` if it exists. */
+/** Only its owner can read the file. Rejects if it exists. */
 export async function createKeysFile(path: string, lines: readonly string[]): Promise<void> {
-  await writeFile(path, `${lines.join('\n')}\n`, { mode: 0o600, flag: 'wx' }).catch((cause: NodeJS.ErrnoException) => {
+  await createFile(path, textOf(lines), ownerOnly).catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === 'EEXIST' ? `${path} exists; a key is never overwritten` : cause.message
     throw new CliError('failure', reason, { cause })
   })
@@ -32,8 +32,13 @@ export async function createKeysFile(path: string, lines: readonly string[]): Pr
 
 /** Replaces a file of keys in one step, so that no reader sees half of it. */
 export async function replaceKeysFile(path: string, lines: readonly string[]): Promise<void> {
-  // The file of a process that was killed in between must not stop the next rotation.
-  const newPath = `${path}.${randomId()}`
-  await createKeysFile(newPath, lines)
-  await rename(newPath, path)
+  await replaceFile(path, textOf(lines), ownerOnly).catch((cause: Error) => {
+    throw new CliError('failure', cause.message, { cause })
+  })
+}
+
+const ownerOnly = 0o600
+
+function textOf(lines: readonly string[]): string {
+  return `${lines.join('\n')}\n`
 }

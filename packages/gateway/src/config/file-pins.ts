@@ -1,5 +1,6 @@
-import { readFile, rename, stat, writeFile } from 'node:fs/promises'
-import { isJsonObject, type JsonObject, parseJsonObject, randomId } from '@x/core'
+import { readFile, stat } from 'node:fs/promises'
+import { isJsonObject, type JsonObject, parseJsonObject } from '@x/core'
+import { replaceFile } from '@x/core/node'
 import type { PinStore } from '../upstream/tool-rules.ts'
 
 /** Accepted tools of all upstreams of a gateway, in one JSON file that a person may edit. */
@@ -76,9 +77,7 @@ class PinsOnDisk {
     const text = toText(pins)
     if (text === before) return
     this.#known = undefined
-    const newPath = `${this.#path}.${randomId()}`
-    await writeFile(newPath, text)
-    await rename(newPath, this.#path)
+    await replaceFile(this.#path, text, 0o666)
   }
 
   async #readFile(): Promise<Pins> {
