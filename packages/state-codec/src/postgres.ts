@@ -4,7 +4,7 @@
  * @module @x/state-codec/postgres
  */
 
-import { checkArgument, type OptionTable, resolveOptions } from '@x/core'
+import { checkArgument, codeOf, type OptionTable, resolveOptions } from '@x/core'
 import { openPostgres, type PostgresQuery } from '@x/core/postgres'
 import { StateUsageError } from './state-error.ts'
 import { defaultTimeoutMs, runStoreOperation } from './store/call-store.ts'
@@ -67,13 +67,11 @@ export function postgresStore(database: string | PostgresPool, options: Postgres
   const { table: tableName, timeoutMs, ...quotas } = resolveOptions(options, storeOptionTable, 'postgresStore')
   const { pool, close } = openPostgres(database, timeoutMs)
   const table = quoteTableName(tableName)
-  const query = async (text: string, values: unknown[]): Promise<readonly unknown[]> =>
-    storedRowsOf(
-      // At its own time limit, the pool closes the connection of the query, which may never answer.
-      await runStoreOperation({ name: 'PostgreSQL', timeoutMs }, () =>
-        pool.query({ text, values, query_timeout: timeoutMs }),
-      ),
-    )
+  // At its own time limit, the pool closes the connection of the query, which may never answer.
+  const send: Query = async (text, values) => storedRowsOf(await pool.query({ text, values, query_timeout: timeoutMs }))
+  const sendToTable = withLostTable(send, tableName)
+  const query: Query = (text, values) =>
+    runStoreOperation({ name: 'PostgreSQL', timeoutMs }, () => sendToTable(text, values))
   const quota = ownerQuotaOf(quotas)
   const operations = createTableOperations(table, query)
   return {
@@ -97,6 +95,29 @@ export function postgresStore(database: string | PostgresPool, options: Postgres
 }
 
 type Query = (text: string, values: unknown[]) => Promise<readonly unknown[]>
+
+const undefinedTableCode = '42P01'
+
+/**
+ * Creates the table again if it was there and is gone, because the database came back empty. If that fails, the query
+ * fails as it did.
+ */
+function withLostTable(send: Query, tableName: string): Query {
+  let wasThere = false
+  return async (text, values) => {
+    try {
+      const rows = await send(text, values)
+      wasThere = true
+      return rows
+    } catch (error) {
+      if (!wasThere || codeOf(error) !== undefinedTableCode) throw error
+      await send(stateTableSql(tableName), []).catch(() => {
+        throw error
+      })
+      return send(text, values)
+    }
+  }
+}
 
 function createTableOperations(table: string, query: Query): SharedOperations {
   return {

@@ -295,6 +295,18 @@ describe('the store in PostgreSQL', () => {
     expect(() => postgresStore(server.pool(), { table })).toThrow(/table is/)
   })
 
+  test('a table that was there and is gone, because the database came back empty, is created again', async () => {
+    const pool = server.pool()
+    pools.push(pool)
+    const store = postgresStore(pool, { table: 'lost' })
+    await expect(store.get('never created')).rejects.toMatchObject({ code: 'unavailable' })
+    await createStateTable(pool, 'lost')
+    await store.add('before', '1', minute)
+    await pool.query('DROP TABLE lost')
+    const added = await Promise.all(['one', 'two', 'three'].map((key) => store.add(key, '1', minute)))
+    expect([...added, await store.get('before'), await store.get('one')]).toEqual([true, true, true, undefined, '1'])
+  })
+
   test('when PostgreSQL stops, calls fail as unavailable; after its restart nothing is lost', async () => {
     const { one } = stores
     const codec = storedState({ store: one })
