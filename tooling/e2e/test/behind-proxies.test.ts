@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { duplicateOf17, keys, resolveTool, stateWith, textOf } from './asking.ts'
 import { createGate } from '@tooling/vitest/gate'
-import { folderHaproxy, haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
+import { folderCaddy, folderHaproxy, haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
 import { waitingTool } from './waiting-tool.ts'
 
 const host = { name: 'e2e-client', version: '1.0.0' }
@@ -207,26 +207,40 @@ describeNeeding('nginx', 'behind nginx with its limit of one megabyte for bodies
   })
 })
 
-describeNeeding('haproxy', 'behind HAProxy as in examples/deploy', (program) => {
-  test('an event arrives before the answer to a later call', async () => {
-    const [reported, over] = [createGate(), createGate()]
-    const reports = tool('reports', {
-      description: 'Reports progress, and waits',
-      run: (_, ctx) => {
-        ctx.progress(1)
-        reported.open()
-        return over.opened.then(() => 'done')
-      },
+for (const kind of [folderHaproxy, folderCaddy]) {
+  describeNeeding(kind.name, `behind ${kind.name} as in examples/deploy`, (program) => {
+    test('an event arrives before the answer to a later call', async () => {
+      const [reported, over] = [createGate(), createGate()]
+      const reports = tool('reports', {
+        description: 'Reports progress, and waits',
+        run: (_, ctx) => {
+          ctx.progress(1)
+          reported.open()
+          return over.opened.then(() => 'done')
+        },
+      })
+      const instance = { tools: [reports, echo] }
+      await using behind = await openBehind(program, kind, { instances: [instance, instance] })
+      const client = createClient(behind.connect(), host)
+      const seen: string[] = []
+      const reporting = client.callTool('reports', {}, { onProgress: () => seen.push('progress') })
+      await reported.opened
+      for (const text of ['first', 'second', 'last']) seen.push(textOf(await client.callTool('echo', { text })))
+      over.open()
+      await reporting
+      expect(seen.indexOf('progress')).toBeLessThan(seen.indexOf('last'))
     })
-    const instance = { tools: [reports, echo] }
-    await using behind = await openBehind(program, folderHaproxy, { instances: [instance, instance] })
-    const client = createClient(behind.connect(), host)
-    const seen: string[] = []
-    const reporting = client.callTool('reports', {}, { onProgress: () => seen.push('progress') })
-    await reported.opened
-    for (const text of ['first', 'second', 'last']) seen.push(textOf(await client.callTool('echo', { text })))
-    over.open()
-    await reporting
-    expect(seen.indexOf('progress')).toBeLessThan(seen.indexOf('last'))
+
+    test('a client that gives up stops a handler that sends nothing', async () => {
+      const { waits, started, stopped } = waitingTool()
+      const instance = { tools: [waits] }
+      await using behind = await openBehind(program, kind, { instances: [instance, instance], keepAliveMs: 0 })
+      const controller = new AbortController()
+      const call = createClient(behind.connect(), host).callTool('waits', {}, { signal: controller.signal })
+      await started.opened
+      controller.abort(new Error('the user pressed stop'))
+      await expect(call).rejects.toThrow('the user pressed stop')
+      await stopped.opened
+    })
   })
-})
+}

@@ -150,6 +150,16 @@ http://127.0.0.1:${port} {
 `,
 }
 
+/** Caddy with the configuration of examples/deploy, with loopback ports instead of containers, and without TLS. */
+export const folderCaddy: ProxyKind = {
+  ...compressingCaddy,
+  configure: ({ ports: [one, two] }, { port }) =>
+    `{\n  admin off\n}\n${readFileSync(new URL('../../../examples/deploy/Caddyfile', import.meta.url), 'utf8')}`
+      .replace('mcp.example.com', `http://127.0.0.1:${port}`)
+      .replace(' one:3000', ` 127.0.0.1:${one}`)
+      .replace(' two:3000', ` 127.0.0.1:${two}`),
+}
+
 /** Starts a proxy and resolves when it accepts connections. */
 export async function startProxy(program: string, kind: ProxyKind, setup: ProxySetup): Promise<Proxy> {
   const folder = await mkdtemp(join(tmpdir(), `e2e-${kind.name}-`))
