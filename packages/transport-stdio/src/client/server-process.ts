@@ -140,7 +140,7 @@ export async function startProcess(
     exitPromise,
     stop: async (graceMs) => {
       stdin.end()
-      isForced ||= !(await settlesWithin(exitPromise, graceMs, clock))
+      if (!(await settlesWithin(exitPromise, graceMs, clock))) isForced = true
       tree.kill('SIGTERM')
       if (!(await tree.waitForEnd(graceMs, clock))) tree.kill('SIGKILL')
       await exitPromise
