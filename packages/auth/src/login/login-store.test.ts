@@ -1,4 +1,4 @@
-import { memoryStore, randomKey, sealedState, type StateStore } from '@x/state-codec'
+import { memoryStore, randomKey, sealedState, StateError, type StateStore } from '@x/state-codec'
 import { expect, test } from 'vitest'
 import { createLoginStore } from './login-store.ts'
 
@@ -85,6 +85,27 @@ test('only one instance at a time runs with a key, and the lock is released by a
     ),
   )
   expect([most, running]).toEqual([1, 0])
+})
+
+test('a store that is away for a moment loses no token that is written, and keeps no lock', async () => {
+  const shared = memoryStore()
+  let failuresLeft = 0
+  const reach = async <T>(run: () => Promise<T>): Promise<T> => {
+    failuresLeft -= 1
+    if (failuresLeft >= 0) throw new StateError('unavailable', 'It restarts')
+    return run()
+  }
+  const restarting: StateStore = {
+    add: (...entry) => reach(() => shared.add(...entry)),
+    get: (key) => reach(() => shared.get(key)),
+    delete: (key) => reach(() => shared.delete(key)),
+  }
+  const store = await createLoginStore({ store: restarting, codec }, 'ada')
+  expect(await store.lock?.('token a', async () => (failuresLeft = 6))).toBe(6)
+  await expect(store.get('token a')).rejects.toMatchObject({ code: 'unavailable' })
+  await store.set('token a', 'renewed')
+  expect(await store.get('token a')).toBe('renewed')
+  expect(await store.lock?.('token a', async () => 'locked')).toBe('locked')
 })
 
 test('records of users are apart, and registrations of clients are shared', async () => {

@@ -1,4 +1,4 @@
-import { isJsonObject, platformRuntime, randomId, sleep, storeOfOwner } from '@x/core'
+import { isJsonObject, isUnavailable, platformRuntime, randomId, sleep, storeOfOwner } from '@x/core'
 import { isStateError, type StateCodec, StateError, type StateStore } from '@x/state-codec'
 import type { AuthStore } from '../client/store.ts'
 import { sha256 } from '../digest.ts'
@@ -16,6 +16,9 @@ export const maxRecordTtlMs = clientTtlMs
 /** An instance that has ended may hold a lock for so long. A request for a token ends before. */
 const lockTtlMs = 60_000
 const lockPollMs = 100
+/** A store that restarts or fails over is away for less. */
+const writeRetryMs = 10_000
+const retryPauseMs = 250
 /** Owns the registrations of the gateway, which all users share. */
 const sharedOwner = 'clients'
 
@@ -78,7 +81,12 @@ class OwnedStore implements Required<AuthStore> {
     return ((await this.#findNewest(key)) ?? (await this.#findNewest(key)))?.value
   }
 
-  async set(key: string, value: string): Promise<void> {
+  /** The value may be a token that was just renewed, so a store that is away for a moment must not lose it. */
+  set(key: string, value: string): Promise<void> {
+    return retryUnavailable(() => this.#replace(key, value), writeRetryMs)
+  }
+
+  async #replace(key: string, value: string): Promise<void> {
     await this.#runAlone(`write ${key}`, async () => {
       const newest = await this.#findNewest(key)
       const [first, second] = await this.#namesOf(key)
@@ -122,16 +130,14 @@ class OwnedStore implements Required<AuthStore> {
     try {
       return await run()
     } finally {
-      await this.#unlock(name, id)
+      const unlock = (): Promise<void> => this.#unlock(name, id)
+      // The result of the function does not wait for a store that is away. A lock that cannot be released expires.
+      await unlock().catch(() => void retryUnavailable(unlock, lockTtlMs).catch(() => {}))
     }
   }
 
   async #unlock(name: string, id: string): Promise<void> {
-    try {
-      if ((await this.#store.get(name)) === id) await this.#store.delete(name)
-    } catch {
-      // A lock that cannot be released expires, and the result of its function matters more than this error.
-    }
+    if ((await this.#store.get(name)) === id) await this.#store.delete(name)
   }
 
   async #findNewest(key: string): Promise<Slot | undefined> {
@@ -167,5 +173,17 @@ class OwnedStore implements Required<AuthStore> {
   /** A key contains addresses, so its digest is stored in its place. */
   async #nameOf(key: string): Promise<string> {
     return `${this.#owner}:${await sha256(key)}`
+  }
+}
+
+async function retryUnavailable<T>(operation: () => Promise<T>, timeoutMs: number): Promise<T> {
+  const startedAt = platformRuntime.monotonicNow()
+  for (;;) {
+    try {
+      return await operation()
+    } catch (error) {
+      if (!isUnavailable(error) || platformRuntime.monotonicNow() - startedAt > timeoutMs) throw error
+      await sleep(retryPauseMs, { clock: platformRuntime, isBackground: true })
+    }
   }
 }
