@@ -1,9 +1,10 @@
-import { Agent, type buildConnector, Client, type Dispatcher, EnvHttpProxyAgent } from 'undici'
-import { isCancelled, onCancel, type OptionTable, resolveOptions } from '@x/core'
+import { Agent, type buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
+import { codeOf, isCancelled, messageOf, onCancel, type OptionTable, resolveOptions } from '@x/core'
 import { createConnection, type HttpConnection } from './connect.ts'
 import { createPlatformClient, type HttpClient } from './http-client.ts'
 import { IncomingBody } from './incoming-body.ts'
 import { connectOptionTable, type HttpConnectOptions } from './options.ts'
+import { unreachableProxyCode } from './platform-error.ts'
 import { createFetchSender, type IncomingResponse, type OutgoingRequest, type Sender } from './sender.ts'
 
 /** What `connectHttp` can do on Node alone. */
@@ -98,7 +99,8 @@ function createOwnDispatcher(options: UndiciOptions): {
 } {
   const connect = { timeout: 10_000, ...options.connect }
   if (process.env['NODE_USE_ENV_PROXY'] === '1') {
-    const proxyAgent = new EnvHttpProxyAgent({ connections: null, connect, requestTls: connect })
+    const clientFactory = createProxyClient
+    const proxyAgent = new EnvHttpProxyAgent({ connections: null, connect, requestTls: connect, clientFactory })
     return { dispatcherFor: () => proxyAgent, destroy: () => proxyAgent.destroy() }
   }
   let firstConnection: { readonly origin: string; readonly client: Client } | undefined
@@ -112,6 +114,23 @@ function createOwnDispatcher(options: UndiciOptions): {
     },
     destroy: async () => void (await Promise.all([firstConnection?.client.destroy(), agent?.destroy()])),
   }
+}
+
+/**
+ * Opens the tunnels of a proxy. By itself, undici takes an unreachable proxy for an unreachable server, and asks one that
+ * closes the connection again and again, without a pause.
+ */
+function createProxyClient(proxy: URL, options: object): Dispatcher {
+  const pool = new Pool(proxy, options)
+  const connect = (tunnel: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> =>
+    new Promise((resolve, reject) => {
+      Pool.prototype.connect.call(pool, tunnel, (cause, data) => {
+        if (cause === null) return resolve(data)
+        const message = `no connection to the proxy ${proxy.origin} (${codeOf(cause) ?? messageOf(cause)})`
+        reject(Object.assign(new Error(message, { cause }), { code: unreachableProxyCode }))
+      })
+    })
+  return Object.assign(pool, { connect })
 }
 
 function createDispatchHandler(

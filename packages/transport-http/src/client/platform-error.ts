@@ -1,7 +1,19 @@
+import { messageOf } from '@x/core'
 import { HttpError, type HttpErrorDetails, isHttpError } from './http-error.ts'
 
+/** Of an error whose message names the forward proxy that no connection could be made to. */
+export const unreachableProxyCode = 'ERR_PROXY_UNREACHABLE'
+// undici's message for a forward proxy that refuses to open a tunnel. It has the status.
+const refusedTunnelPattern = /^Proxy response \((\d{3})\)/
 // Errors before a connection exists: no byte of the request was sent.
-const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'])
+const unconnectedCodes = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  unreachableProxyCode,
+])
 // Errors for responses that violate HTTP. An incomplete response is not among them, because its cause is a broken
 // connection.
 const malformedResponseCodes = new Set(['UND_ERR_HEADERS_OVERFLOW'])
@@ -45,12 +57,21 @@ export function toHttpError(error: unknown, origin: string): HttpError | TypeErr
     return new HttpError('timeout', 'no connection in time', { ...details, mayHaveRun: false })
   if (malformedResponseCodes.has(code) || code.startsWith('HPE_'))
     return new HttpError('protocol', `the answer is not valid HTTP${codeSuffix}`, details)
-  return new HttpError('closed', `the connection ended before the answer${codeSuffix}`, details)
+  return createClosedError(codeSuffix, details)
 }
 
 function createUnsentError(code: string, problem: string, details: HttpErrorDetails): HttpError {
+  if (code === unreachableProxyCode) return new HttpError('connect', messageOf(details.cause), details)
   if (code !== 'ECONNREFUSED') return new HttpError('connect', problem, details)
   return new HttpError('refused', `${problem}: nothing listens at this address; is the server running?`, details)
+}
+
+function createClosedError(codeSuffix: string, details: HttpErrorDetails): HttpError {
+  const refusedStatus = refusedTunnelPattern.exec(messageOf(details.cause))?.[1]
+  if (refusedStatus === undefined)
+    return new HttpError('closed', `the connection ended before the answer${codeSuffix}`, details)
+  const message = `the proxy answered ${refusedStatus} to CONNECT`
+  return new HttpError('status', message, { ...details, status: Number(refusedStatus), mayHaveRun: false })
 }
 
 function describeTlsProblem(code: string, codeSuffix: string): string {

@@ -22,10 +22,13 @@ test('the dispatcher of the options sends the requests, and is not closed', asyn
 })
 
 /** A forward proxy, as companies have one. Resolves to its URL, and the hosts to which it has opened tunnels. */
-async function startForwardProxy(): Promise<{ readonly url: string; readonly tunnels: readonly string[] }> {
+async function startForwardProxy(
+  refuse?: (socket: Socket) => void,
+): Promise<{ readonly url: string; readonly tunnels: readonly string[] }> {
   const tunnels: string[] = []
   const http = createServer().on('connect', ({ url = '' }, socket: Socket) => {
     tunnels.push(url)
+    if (refuse !== undefined) return refuse(socket)
     const { hostname, port } = new URL(`http://${url}`)
     const upstream = openSocket(Number(port), hostname, () => socket.write('HTTP/1.1 200 OK\r\n\r\n'))
     upstream.on('error', () => socket.destroy()).pipe(socket)
@@ -51,6 +54,23 @@ test.each([
   await using connection = connectHttp(server.url)
   expect(await connection.exchange(rpcRequest(), callWith())).toEqual(rpcResult())
   expect(proxy.tunnels).toHaveLength(count)
+})
+
+test.each([
+  [407, { code: 'status', status: 407, message: 'the proxy answered 407 to CONNECT', mayHaveRun: false }],
+  [502, { code: 'status', status: 502, message: 'the proxy answered 502 to CONNECT', mayHaveRun: false }],
+  [0, { code: 'connect', message: expect.stringMatching(/^no connection to the proxy .* \(UND_ERR_SOCKET\)$/) }],
+])('a proxy that answers %i is not taken for the server, nor asked without an end', async (status, failure) => {
+  await using server = await scriptedServer(createJsonAnswer(rpcResult()))
+  const answer = status === 0 ? '' : `HTTP/1.1 ${status} No\r\nConnection: close\r\n\r\n`
+  const proxy = await startForwardProxy((socket) => void socket.end(answer))
+  vi.stubEnv('NODE_USE_ENV_PROXY', '1')
+  vi.stubEnv('HTTP_PROXY', proxy.url)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  await using connection = connectHttp(server.url)
+  await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject(failure)
+  expect(proxy.tunnels.length).toBeLessThanOrEqual(3)
+  expect(server.received).toEqual([])
 })
 
 test('a given fetch sends the requests and does not follow redirects', async () => {
