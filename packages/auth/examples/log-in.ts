@@ -70,6 +70,7 @@ export function serveWeb(mcpUrl: string, base: string, storeOf: (cookie?: string
 export async function openPage(
   location: { href: string; assign(url: string): void },
   sessionStorage: WebStorage,
+  history: { replaceState(data: unknown, unused: string, url: string): void },
 ): Promise<OAuth> {
   // #region page
   const page = new URL(location.href)
@@ -78,7 +79,11 @@ export async function openPage(
     redirect: pageRedirect({ uri: page.origin, assign: (url) => location.assign(url.href) }),
     store: webStorageStore(sessionStorage),
   })
-  if (page.searchParams.has('state')) await auth.finishLogin(page)
+  if (page.searchParams.has('state')) {
+    await auth.finishLogin(page)
+    // Or a reload would finish the same login again.
+    history.replaceState(null, '', page.pathname)
+  }
   // #endregion page
   return auth
 }

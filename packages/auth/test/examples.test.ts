@@ -100,10 +100,14 @@ test('a page leaves for a login and continues after it, and downloads have its t
       href = url
     },
   }
-  const first = await programs.openPage(location, storage)
+  const history = {
+    replaceState: (_data: unknown, _unused: string, url: string) => void (href = new URL(url, href).href),
+  }
+  const first = await programs.openPage(location, storage, history)
   expect(await rejectionOf(programs.logIn(first, world.resource.url))).toMatchObject({ code: 'authorization_needed' })
   href = (await fetch(href, { redirect: 'manual' })).headers.get('location') ?? ''
-  const auth = await programs.openPage(location, storage)
+  const auth = await programs.openPage(location, storage, history)
+  expect(href).not.toContain('state=')
   world.resource.routes.set('/files/1', ({ headers }) => ({ body: String(headers.authorization) }))
   const bytes = await programs.download(auth, world.resource.url, '/files/1')
   expect(new TextDecoder().decode(bytes)).toMatch(/^Bearer canary-access-/)

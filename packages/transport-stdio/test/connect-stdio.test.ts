@@ -111,7 +111,7 @@ describe('a process that ends', () => {
     await using connection = toScript(source, { onExit })
     const client = createClient(connection, me)
     const message =
-      'ended with code 7 before it answered anything, and this connection does not start it again; its first output: API_KEY'
+      'ended with code 7 before it answered anything, and only a new connection starts it again; its first output: API_KEY'
     for (let tries = 0; tries < 2; tries++)
       await expect(client.discover()).rejects.toMatchObject({
         message: expect.stringContaining(message),

@@ -1,4 +1,4 @@
-import { createServer, form, type McpServer, sealedState, type Tool, tool } from '@x/server'
+import { createServer, form, type McpServer, sealedState, tool } from '@x/server'
 import type { StateStore } from '@x/state-codec'
 import * as z from 'zod'
 
@@ -10,7 +10,7 @@ export interface Bank {
 
 const recipient = form(z.object({ to: z.string() }))
 
-export const pay = (bank: Bank): Tool =>
+export const pay = (bank: Bank) =>
   tool('pay', {
     description: 'Pays an amount to a recipient',
     input: z.object({ amount: z.number().positive() }),

@@ -1,4 +1,4 @@
-import { form, inputRequired, isSuspension, type Tool, tool, ToolError } from '@x/server'
+import { form, inputRequired, isSuspension, tool, ToolError } from '@x/server'
 import * as z from 'zod'
 
 // #region straight
@@ -12,7 +12,7 @@ export interface Tracker {
 const resolution = form(z.object({ resolution: z.enum(['Fixed', "Won't Fix", 'Duplicate']) }))
 const original = form(z.object({ id: z.number().int().positive() }))
 
-export const resolveBug = (tracker: Tracker): Tool =>
+export const resolveBug = (tracker: Tracker) =>
   tool('resolve_bug', {
     description: 'Resolves a bug',
     input: z.object({ id: z.number().int() }),
@@ -31,7 +31,7 @@ export const resolveBug = (tracker: Tracker): Tool =>
 // #endregion
 
 // #region cleanup
-export const resolveLocked = (tracker: Tracker): Tool =>
+export const resolveLocked = (tracker: Tracker) =>
   tool('resolve_locked', {
     description: 'Locks a bug, and resolves it',
     input: z.object({ id: z.number().int() }),
@@ -65,7 +65,7 @@ export const greetUser = tool('greet_user', {
 // #endregion
 
 // #region url
-export const pay = (tracker: Tracker): Tool =>
+export const pay = (tracker: Tracker) =>
   tool('pay', {
     description: 'Asks the user to pay an invoice',
     async run(_, ctx) {
@@ -83,7 +83,7 @@ export const pay = (tracker: Tracker): Tool =>
 // #region rounds
 const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const
 const params = { mode: 'form', message: 'What is your name?', requestedSchema } as const
-export const askName: Tool = tool('ask_name', {
+export const askName = tool('ask_name', {
   description: 'Asks the user for a name',
   run(_, { responses, state }) {
     const answer = state === 'name' ? responses.get('name') : undefined

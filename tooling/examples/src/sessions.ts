@@ -1,5 +1,5 @@
 import { createClient } from '@x/client'
-import { createServer, type McpServer, type Tool, tool, ToolError } from '@x/server'
+import { createServer, type McpServer, tool, ToolError } from '@x/server'
 import { type ClientSession, type SessionsClient, isSessionNotFound, sessionsClient } from '@x/sessions/client'
 import { type Sessions, type SessionsApi, sessionResources, sessions } from '@x/sessions/server'
 import { type KeyInput, sealedState, type StateStore, storedState } from '@x/state-codec'
@@ -16,7 +16,7 @@ export function defineTrips(): Sessions<Trip> {
 // #endregion define
 
 // #region handler
-export const addNights = (trips: Sessions<Trip>): Tool =>
+export const addNights = (trips: Sessions<Trip>) =>
   tool('add_nights', {
     description: 'Adds nights to the trip, in the chosen city by default',
     input: z.object({ nights: z.number().int().min(1), city: z.string().optional() }),
@@ -32,7 +32,7 @@ export const addNights = (trips: Sessions<Trip>): Tool =>
   })
 // #endregion handler
 
-export const chooseCity = (trips: Sessions<Trip>): Tool =>
+export const chooseCity = (trips: Sessions<Trip>) =>
   tool('choose_city', {
     description: 'Chooses the city of the trip',
     input: z.object({ city: z.string() }),
@@ -56,7 +56,7 @@ export function createTravelServer(
   })
 }
 
-export const bookTrip = (trips: Sessions<Trip>): Tool =>
+export const bookTrip = (trips: Sessions<Trip>) =>
   tool('book_trip', {
     description: 'Books the trip of this conversation',
     // Clients can see and call this tool only in a session whose state has a city.
@@ -73,7 +73,7 @@ export function defineRevocableTrips(store: StateStore): Sessions<Trip> {
   })
 }
 
-export const addNightCarefully = (trips: Sessions<Trip>): Tool =>
+export const addNightCarefully = (trips: Sessions<Trip>) =>
   tool('add_night', {
     description: 'Adds one night',
     async run(_args, ctx) {

@@ -1,4 +1,4 @@
-import { createServer, type McpServer, sealedState, type StateCodec, type Tool, tool } from '@x/server'
+import { createServer, type McpServer, sealedState, type StateCodec, tool } from '@x/server'
 import { measureLoad } from '@x/server/node'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
@@ -10,7 +10,7 @@ export interface Archive {
   readonly index: (book: string, page: number, idempotencyKey: string) => Promise<number>
 }
 
-export const indexBook = (archive: Archive): Tool =>
+export const indexBook = (archive: Archive) =>
   tool('index_book', {
     description: 'Indexes every page of a book',
     input: z.object({ book: z.string() }),

@@ -1,4 +1,4 @@
-import { createServer, type McpServer, type ServerDefinition, sealedState, type Tool, tool } from '@x/server'
+import { createServer, type ServerDefinition, sealedState, type Tool, tool } from '@x/server'
 import { type PostgresPool, postgresBus } from '@x/server/postgres'
 import { tasks } from '@x/tasks/server'
 import { engineContract, type EngineUnderTest } from '@x/tasks/testing'
@@ -11,7 +11,7 @@ export interface Shop {
   readonly ship: (order: string, idempotencyKey: string) => Promise<string>
 }
 
-export const shipOrders = (shop: Shop): Tool =>
+export const shipOrders = (shop: Shop) =>
   tool('ship_orders', {
     description: 'Ships every order of a day',
     input: z.object({ day: z.string() }),
@@ -27,7 +27,7 @@ export const shipOrders = (shop: Shop): Tool =>
   })
 
 // #region decide
-export const shipSome = (ship: (order: string, idempotencyKey: string) => Promise<string>): Tool =>
+export const shipSome = (ship: (order: string, idempotencyKey: string) => Promise<string>) =>
   tool('ship_some', {
     description: 'Ships orders',
     input: z.object({ orders: z.array(z.string()) }),
@@ -42,7 +42,7 @@ export const shipSome = (ship: (order: string, idempotencyKey: string) => Promis
 // #region first
 const carriers = z.object({ carrier: z.enum(['bike', 'truck']) })
 
-export const shipWith = (ship: (order: string, idempotencyKey: string) => Promise<string>): Tool =>
+export const shipWith = (ship: (order: string, idempotencyKey: string) => Promise<string>) =>
   tool('ship_with', {
     description: 'Ships orders with a carrier of the user’s choice',
     input: z.object({ orders: z.array(z.string()) }),
@@ -79,10 +79,10 @@ export async function instance(
 // #endregion fleet
 
 // #region roles
-export const accepting = (definition: ServerDefinition): McpServer =>
+export const accepting = (definition: ServerDefinition) =>
   createServer({ ...definition, extensions: [tasks({ store: 'postgres://localhost/shop', runWorker: false })] })
 
-export async function working(definition: ServerDefinition): Promise<McpServer> {
+export async function working(definition: ServerDefinition) {
   const store = tasks({ store: 'postgres://localhost/shop', concurrency: 64 })
   const server = createServer({ ...definition, extensions: [store] })
   // The worker starts with the first request, or here in a program without requests.

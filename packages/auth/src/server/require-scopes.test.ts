@@ -16,9 +16,10 @@ interface Asked {
 }
 
 /** The middleware of the extension, which `createServer` puts around a server. */
-function middlewareOf(rules: ScopeRules, options?: RequireScopesOptions): Middleware {
-  // The extension uses no other member of its host.
-  const { middleware } = requireScopes(rules, options).start?.({ log } as never) ?? {}
+function middlewareOf(rules: ScopeRules, options?: RequireScopesOptions, names: readonly string[] = []): Middleware {
+  // The extension uses no other members of its host.
+  const tools = () => names.map((name) => ({ name, definition: {} }))
+  const { middleware } = requireScopes(rules, options).start?.({ log, tools } as never) ?? {}
   if (middleware === undefined) throw new Error('requireScopes has no middleware')
   return middleware
 }
@@ -192,4 +193,11 @@ test('errors of other kinds are not changed', async () => {
     { reason: 'insufficient_scope' },
   ])
     expect(toHttpError({ code: 1, message: 'no', ...(data !== undefined && { data }) })).toBeUndefined()
+})
+
+test('a rule for a tool that the server does not have is in the log, because it protects nothing', () => {
+  records.length = 0
+  const rule = { update_itm: ['items:write'], update_item: ['items:write'], '*': ['items:read'] }
+  middlewareOf({ 'tools/call': rule }, {}, ['update_item'])
+  expect(records).toMatchObject([{ level: 'warn', message: expect.stringMatching(/does not have: update_itm$/) }])
 })

@@ -1,5 +1,5 @@
-import { checkArgument, requireSync } from '@x/core'
-import { type Call, type Principal, type ServerExtension, transportKey } from '@x/exchange'
+import { checkArgument, type Log, requireSync } from '@x/core'
+import { type Call, type Principal, type ServerExtension, type ToolView, transportKey } from '@x/exchange'
 import { createMissingScopesError, logMissingScopes } from '@x/exchange/internal'
 import { errorResponse, findMethodRow, isJsonObject, type JsonObject, methods } from '@x/schema'
 import { parseScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
@@ -47,21 +47,38 @@ export function requireScopes(
     name: 'scopes',
     identifier: 'x.auth/scopes',
     needsPrincipal: true,
-    start: ({ log }) => ({
-      middleware: (next) => async (request, call) => {
-        const neededScopes = compiledRules.get(request.method)?.(request.params ?? {}, call.principal) ?? []
-        const isGranted =
-          neededScopes.length === 0 ||
-          isTrustedCall(call, options) ||
-          hasGrantedScopes(call.principal, neededScopes, impliedScopes)
-        if (isGranted) return next(request, call)
-        const error = createMissingScopesError(neededScopes)
-        const { principal } = call
-        logMissingScopes(error, { request, principal, log }, expandScopes(principal?.scopes ?? [], impliedScopes))
-        return errorResponse(request.id, error)
-      },
-    }),
+    start: (host) => {
+      const { log } = host
+      warnOfAbsentTools(rules['tools/call'], host.tools(), log)
+      return {
+        middleware: (next) => async (request, call) => {
+          const neededScopes = compiledRules.get(request.method)?.(request.params ?? {}, call.principal) ?? []
+          const isGranted =
+            neededScopes.length === 0 ||
+            isTrustedCall(call, options) ||
+            hasGrantedScopes(call.principal, neededScopes, impliedScopes)
+          if (isGranted) return next(request, call)
+          const error = createMissingScopesError(neededScopes)
+          const { principal } = call
+          logMissingScopes(error, { request, principal, log }, expandScopes(principal?.scopes ?? [], impliedScopes))
+          return errorResponse(request.id, error)
+        },
+      }
+    },
   }
+}
+
+/**
+ * A misspelt tool would stay open to everybody. Only a warning, since the tool may come later, or another server may
+ * have it. The tools of a gateway are not known at its start.
+ */
+function warnOfAbsentTools(rule: ScopeRules[string] | undefined, tools: readonly ToolView[], log: Log): void {
+  if (!isJsonObject(rule) || tools.length === 0) return
+  const names = new Set(['*', ...tools.map(({ name }) => name)])
+  const absent = Object.keys(rule).filter((name) => !names.has(name))
+  if (absent.length === 0) return
+  const message = `requireScopes has rules for tools that the server does not have: ${absent.join(', ')}`
+  log({ level: 'warn', code: 'tool_rule_unmatched', message })
 }
 
 /**

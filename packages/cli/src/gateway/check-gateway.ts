@@ -38,7 +38,9 @@ export async function checkGateway(
 /** `connectAny` gives a program a minute to start, and then starts it once more. */
 const startTimeoutMs = 150_000
 
-const client = { name: 'mcpx', version: '1.0.0' }
+/** Some servers show a tool that asks only to a client that can answer. No tool is called here. */
+const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
+const client = { name: 'mcpx', version: '1.0.0', capabilities }
 
 async function testUpstream(upstream: string, options: GatewayOptions): Promise<UpstreamReport> {
   const { [upstream]: checked } = options.upstreams

@@ -102,7 +102,7 @@ describe('keys rotate', () => {
     await runCommand(['keys', 'new', '--keys-file', file])
     const before = await readFile(file, 'utf8')
     const { code, err } = await rotate(step)
-    expect([code, err]).toEqual([1, expect.stringContaining('begin with: keys rotate add')])
+    expect([code, err]).toEqual([1, expect.stringContaining('begin with: mcpx keys rotate add --keys-file')])
     expect(await readFile(file, 'utf8')).toBe(before)
   })
 

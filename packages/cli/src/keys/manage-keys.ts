@@ -53,11 +53,11 @@ export async function runCheckCommand(
 const rotationSteps = {
   add: {
     change: (lines: readonly string[]) => [...lines, randomBytes(32).toString('base64url')],
-    next: 'Deploy the file to every instance. When all have it, run: mcpx keys rotate use',
+    next: 'Deploy the file to every instance. When all have it, run: mcpx keys rotate use --keys-file',
   },
   use: {
     change: (lines: readonly string[]) => [...lines.slice(-1), ...lines.slice(0, -1)],
-    next: 'Deploy the file to every instance. After the longest lifetime of a call (24 hours by default), run: mcpx keys rotate drop',
+    next: 'Deploy the file to every instance. After the longest lifetime of a call (24 hours by default), run: mcpx keys rotate drop --keys-file',
   },
   drop: {
     change: (lines: readonly string[]) => lines.slice(0, 1),
@@ -78,9 +78,10 @@ export async function rotateKeys(
   if (step !== 'add' && keys.length === 1)
     throw new CliError(
       'failure',
-      `${keysFile} has one key, so there is nothing to ${step}; begin with: keys rotate add`,
+      `${keysFile} has one key, so there is nothing to ${step}; begin with: mcpx keys rotate add --keys-file ${keysFile}`,
     )
-  const { change, next } = rotationSteps[step]
+  const { change, next: advice } = rotationSteps[step]
+  const next = step === 'drop' ? advice : `${advice} ${keysFile}`
   const lines = change(keys.map(({ line }) => line))
   await replaceKeysFile(keysFile, lines)
   const ids = await listKeyIds(await readKeysFile(keysFile))

@@ -51,7 +51,10 @@ async function connectUrl(
     (await createExchange(`${place}.auth.tokenExchange`, { url, auth }, source)) ??
     (await createUserLogin(`${place}.auth.userLogin`, url, auth, source))
   const http = { headers: await source.secrets.readAll(`${place}.headers`, headers) }
-  return { connect: (caller) => connectAny(url, { http: { ...http, auth: own ?? caller.auth } }), credential }
+  return {
+    connect: (caller) => connectAny(url, { http: { ...http, auth: own ?? caller.auth }, log: source.log }),
+    credential,
+  }
 }
 
 async function createUserLogin(
@@ -87,5 +90,5 @@ async function connectCommand(
     if (log === undefined) process.stderr.write(`${name}: ${line}\n`)
     else log({ level: 'info', code: 'upstream_stderr', name, message: line })
   }
-  return () => connectAny(target, { stdio: { stderr } })
+  return () => connectAny(target, { stdio: { stderr }, log })
 }

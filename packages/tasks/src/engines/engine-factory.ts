@@ -10,13 +10,28 @@ import { memoryEngine } from './memory-engine.ts'
 export function engineFactoryFor(store: string): (log: Log) => TaskEngine {
   if (store === 'memory:') return () => memoryEngine()
   if (/^postgres(?:ql)?:\/\//.test(store))
-    return openLazily(async (options) => (await import('./postgres/postgres-engine.ts')).postgresEngine(store, options))
+    return openLazily(async (options) =>
+      (await import('./postgres/postgres-engine.ts')).postgresEngine(store, {
+        ...options,
+        schema: parameterOf(store, 'schema'),
+      }),
+    )
   if (/^rediss?:\/\//.test(store))
-    return openLazily(async (options) => (await import('./redis/redis-engine.ts')).redisEngine(store, options))
+    return openLazily(async (options) =>
+      (await import('./redis/redis-engine.ts')).redisEngine(store, {
+        ...options,
+        prefix: parameterOf(store, 'prefix'),
+      }),
+    )
   const folder = /^pglite:(.+)$/.exec(store)?.[1]
   if (folder !== undefined)
     return openLazily(async (options) => (await import('./pglite/pglite-engine.ts')).pgliteEngine(folder, options))
   throw new RangeError(`store ${describeProblem(store)}`)
+}
+
+/** Reads the option of an engine that an address may have. The clients of the stores ignore it. */
+function parameterOf(store: string, name: 'schema' | 'prefix'): string | undefined {
+  return URL.canParse(store) ? (new URL(store).searchParams.get(name) ?? undefined) : undefined
 }
 
 function describeProblem(store: string): string {

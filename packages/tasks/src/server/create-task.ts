@@ -1,4 +1,4 @@
-import { encodeHex, isLimitError, isMissingModuleError, LimitError, sha256Hex } from '@x/core'
+import { encodeHex, isLimitError, isMissingModuleError, LimitError, settlesWithin, sha256Hex } from '@x/core'
 import { type BackgroundRunner, type Call, type CallContext, callerKeyOf, limitErrorToMcp } from '@x/exchange'
 import { errorCodes, isJsonObject, type JsonObject, McpError, requestMetaOf, type RpcRequest } from '@x/schema'
 import { recordedPartsKey } from '@x/exchange/internal'
@@ -135,6 +135,8 @@ async function checkToolVisible(
 /** Milliseconds after which a client should repeat a call whose task could not be stored. */
 const retryAfterMs = 1000
 
+const findTimeoutMs = 1000
+
 /**
  * For a call with an idempotency key. Resolves with the existing task if the same creation ran before, or runs at the
  * same time. A failed creation can be repeated, so the error asks the client for the same call again.
@@ -142,12 +144,15 @@ const retryAfterMs = 1000
 async function createTaskOnce(
   create: () => Promise<TaskRow | 'full'>,
   find: () => Promise<TaskRow | undefined>,
-  { onError }: TaskContext['settings'],
+  { onError, clock }: TaskContext['settings'],
 ): Promise<TaskRow | 'full'> {
   try {
     const row = await create().catch(async (error: unknown) => {
       if (isMissingModuleError(error)) throw error
-      const existingRow = await find()
+      const found = find()
+      // A store that is down would take as long again, and the client sends the call again.
+      if (!(await settlesWithin(found, findTimeoutMs, clock))) throw error
+      const existingRow = await found
       if (existingRow === undefined) throw error
       return existingRow
     })

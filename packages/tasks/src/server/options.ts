@@ -32,7 +32,7 @@ export interface TaskOptions {
    * Where tasks are stored, as an address or as an engine. Instances that continue each other's tasks need the same
    * store. An engine given here is closed with the server. `memory:` loses the tasks when the process ends.
    * `pglite:./.mcp-tasks` keeps them in a folder for one process. `postgres://…` and `redis://…` (or `postgresql://`,
-   * `rediss://`) are for several instances. Another scheme throws `RangeError`. Default: `memory:`.
+   * `rediss://`) are for several instances; `?schema=` and `?prefix=` are options of their engines. Another scheme throws `RangeError`. Default: `memory:`.
    */
   readonly store?: string | TaskEngine | undefined
   /**

@@ -14,6 +14,7 @@ import {
   claimTasks,
 } from '../../contract/samples.ts'
 import type { TaskEngine } from '../engine.ts'
+import { engineFactoryFor } from '../engine-factory.ts'
 import { type PostgresEngineOptions, postgresEngine } from './postgres-engine.ts'
 import { migrations, tableNamesIn } from './tables.ts'
 
@@ -115,11 +116,13 @@ describe('the tables', () => {
   })
 
   test('of two schemas are separate', async () => {
-    const [one, other] = [open({ schema: 'one' }), open({ schema: 'other' })]
+    const one = open({ schema: 'one' })
+    const other = engineFactoryFor(`${server.url}?schema=other`)(() => {})
     await one.create(createNewTask('a'))
     expect(await other.get('a', sampleOwner)).toBeUndefined()
     expect(await claimTasks(other, 1)).toEqual([])
     expect(await claimTasks(one, 1)).toHaveLength(1)
+    await other.close()
     for (const schema of ['one', 'other']) await pool.query(`DROP SCHEMA ${schema} CASCADE`)
   })
 

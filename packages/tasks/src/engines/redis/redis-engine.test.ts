@@ -100,6 +100,12 @@ test.each(['redis://127.0.0.1:1', 'rediss://127.0.0.1:1'])('%s is the address of
   await engine.close()
 })
 
+test('an address may have the prefix of the keys, which is checked like the option', async () => {
+  const engine = engineFactoryFor('redis://127.0.0.1:1?prefix=a%20b')(() => {})
+  await expect(engine.ping()).rejects.toThrow('prefix is "a b"')
+  await engine.close()
+})
+
 test('an address at which no Redis listens is an error within the time limit', async () => {
   const engine = redisEngine('redis://127.0.0.1:1', { timeoutMs: 300, log: () => {} })
   await expect(engine.ping()).rejects.toThrow('Redis did not answer within 300 ms')
