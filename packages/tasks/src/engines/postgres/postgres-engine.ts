@@ -32,7 +32,8 @@ const engineOptionTable = {
 /**
  * Stores tasks in PostgreSQL, for several instances: in the tables of a separate schema, with LISTEN and NOTIFY to
  * notify the workers. Takes a URL, or the application's own `Pool` of `pg`, which is not closed. That pool needs an
- * `error` listener and a `max` of at least 2.
+ * `error` listener, a `max` of at least 2, and `connectionTimeoutMillis`: without it, a connection that is accepted and
+ * never answered keeps its place in the pool.
  *
  * The first call creates the tables. Needs the package `pg`. Throws `RangeError` for an invalid option.
  *
