@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { duplicateOf17, keys, resolveTool, stateWith, textOf } from './asking.ts'
 import { createGate } from '@tooling/vitest/gate'
-import { folderCaddy, folderHaproxy, haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
+import { folderCaddy, folderHaproxy, folderNginx, haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
 import { waitingTool } from './waiting-tool.ts'
 
 const host = { name: 'e2e-client', version: '1.0.0' }
@@ -207,7 +207,7 @@ describeNeeding('nginx', 'behind nginx with its limit of one megabyte for bodies
   })
 })
 
-for (const kind of [folderHaproxy, folderCaddy]) {
+for (const kind of [folderNginx, folderHaproxy, folderCaddy]) {
   describeNeeding(kind.name, `behind ${kind.name} as in examples/deploy`, (program) => {
     test('an event arrives before the answer to a later call', async () => {
       const [reported, over] = [createGate(), createGate()]
@@ -229,6 +229,12 @@ for (const kind of [folderHaproxy, folderCaddy]) {
       over.open()
       await reporting
       expect(seen.indexOf('progress')).toBeLessThan(seen.indexOf('last'))
+    })
+
+    test('a request of nearly four megabytes arrives', async () => {
+      await using behind = await openBehind(program, kind, { instances: [{ tools: [echo] }, { tools: [echo] }] })
+      const text = 'x'.repeat(4_000_000)
+      expect(textOf(await createClient(behind.connect(), host).callTool('echo', { text }))).toHaveLength(text.length)
     })
 
     test('a client that gives up stops a handler that sends nothing', async () => {

@@ -73,7 +73,7 @@ export const nginx: ProxyKind = {
       tcp_nopush on;
       gzip on;
       access_log off;
-      ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`).join('\n')}
+      ${temporaryPathsIn(folder)}
       upstream mcp { ${hashHeader === undefined ? '' : `hash $http_${hashHeader.toLowerCase().replaceAll('-', '_')} consistent;`} ${ports.map((each) => `server 127.0.0.1:${each};`).join(' ')} }
       server {
         listen 127.0.0.1:${port};
@@ -85,6 +85,23 @@ export const nginx: ProxyKind = {
       }
     }
   `,
+}
+
+const temporaryPathsIn = (folder: string): string =>
+  ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`).join('\n')
+
+const exampleText = (name: string): string =>
+  readFileSync(new URL(`../../../examples/deploy/${name}`, import.meta.url), 'utf8')
+
+/** nginx with the configuration of examples/deploy, with loopback ports instead of containers. */
+export const folderNginx: ProxyKind = {
+  ...nginx,
+  configure: ({ ports: [one, two] }, { folder, port }) =>
+    `user ${userInfo().username}; pid ${folder}/nginx.pid;\n${exampleText('nginx.conf')}`
+      .replace('http {', `http { access_log off; ${temporaryPathsIn(folder)}`)
+      .replace('listen 8080', `listen 127.0.0.1:${port}`)
+      .replace(' one:3000', ` 127.0.0.1:${one}`)
+      .replace(' two:3000', ` 127.0.0.1:${two}`),
 }
 
 const checkedBalance = `
@@ -117,7 +134,7 @@ ${hashHeader === undefined ? '' : `  balance hdr(${hashHeader})\n`}${redispatche
 export const folderHaproxy: ProxyKind = {
   ...haproxy,
   configure: ({ ports: [one, two] }, { port }) =>
-    readFileSync(new URL('../../../examples/deploy/haproxy.cfg', import.meta.url), 'utf8')
+    exampleText('haproxy.cfg')
       .replace('bind :8080', `bind 127.0.0.1:${port}`)
       .replaceAll(' one:3000', ` 127.0.0.1:${one}`)
       .replaceAll(' two:3000', ` 127.0.0.1:${two}`),
@@ -154,7 +171,7 @@ http://127.0.0.1:${port} {
 export const folderCaddy: ProxyKind = {
   ...compressingCaddy,
   configure: ({ ports: [one, two] }, { port }) =>
-    `{\n  admin off\n}\n${readFileSync(new URL('../../../examples/deploy/Caddyfile', import.meta.url), 'utf8')}`
+    `{\n  admin off\n}\n${exampleText('Caddyfile')}`
       .replace('mcp.example.com', `http://127.0.0.1:${port}`)
       .replace(' one:3000', ` 127.0.0.1:${one}`)
       .replace(' two:3000', ` 127.0.0.1:${two}`),
