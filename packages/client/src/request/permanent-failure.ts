@@ -45,7 +45,7 @@ function isPermanentRpc({ code, data }: WireError): boolean {
 
 /**
  * Milliseconds after which the server accepts another request: `retryAfterMs` in its error's data, or the HTTP header
- * `Retry-After`, which counts seconds. 0 if the error has neither.
+ * `Retry-After`. 0 if the error has neither.
  */
 export function retryAfterMsOf({ rpc, cause }: ClientError): number {
   const source: unknown = rpc?.data ?? cause

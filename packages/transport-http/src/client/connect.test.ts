@@ -149,11 +149,18 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
     })
   })
 
-  test('says how long a busy server asks to wait', async () => {
-    await using server = await scriptedServer((response) => response.writeHead(503, { 'retry-after': '7' }).end())
+  const date = 'Wed, 30 Dec 2026 10:59:53 GMT'
+
+  test.each<[Record<string, string>, number | undefined]>([
+    [{ 'retry-after': '7' }, 7000],
+    [{ date, 'retry-after': 'Wed, 30 Dec 2026 11:00:00 GMT' }, 7000],
+    [{ date, 'retry-after': 'Wed, 30 Dec 2026 10:00:00 GMT' }, undefined],
+    [{ date, 'retry-after': 'soon' }, undefined],
+  ])('says how long a busy server asks to wait: %j', async (headers, retryAfterMs) => {
+    await using server = await scriptedServer((response) => response.writeHead(503, headers).end())
     await using connection = connect(server.url)
     const failure = connection.exchange(rpcRequest(), callWith())
-    await expect(failure).rejects.toMatchObject({ code: 'status', status: 503, retryAfterMs: 7000 })
+    await expect(failure).rejects.toMatchObject({ code: 'status', status: 503, retryAfterMs })
     expect(server.received).toHaveLength(1)
   })
 

@@ -50,7 +50,7 @@ function buildStatusError(
   const { status } = incomingResponse
   const redactedText = redactSecrets(text, secrets)
   const excerpt = toExcerpt(mediaType === pageType ? pageTextOf(redactedText) : redactedText)
-  const retryAfterMs = parseRetryAfter(incomingResponse.header('retry-after'))
+  const retryAfterMs = readRetryAfterMs(incomingResponse)
   const excerptSuffix = excerpt === '' ? '' : `: ${excerpt}`
   const details = { origin, status, excerpt, retryAfterMs }
   if (!isSuccess(incomingResponse)) return new HttpError('status', `answered ${status}${excerptSuffix}`, details)
@@ -118,6 +118,11 @@ function toExcerpt(text: string): string {
     .slice(0, maxExcerptLength)
 }
 
-function parseRetryAfter(value: string | undefined): number | undefined {
-  return value !== undefined && /^\d{1,9}$/.test(value) ? Number(value) * 1000 : undefined
+/** In seconds, or a date by the sender's own clock (RFC 9110, section 10.2.3). */
+function readRetryAfterMs({ header }: IncomingResponse): number | undefined {
+  const value = header('retry-after')
+  if (value === undefined) return undefined
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000
+  const delayMs = Date.parse(value) - Date.parse(header('date') ?? '')
+  return delayMs >= 0 ? delayMs : undefined
 }
