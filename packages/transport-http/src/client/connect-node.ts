@@ -1,10 +1,10 @@
 import { Agent, type buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
-import { codeOf, isCancelled, messageOf, onCancel, type OptionTable, resolveOptions } from '@x/core'
+import { codeOf, isCancelled, onCancel, type OptionTable, resolveOptions } from '@x/core'
 import { createConnection, type HttpConnection } from './connect.ts'
 import { createPlatformClient, type HttpClient } from './http-client.ts'
 import { IncomingBody } from './incoming-body.ts'
 import { connectOptionTable, type HttpConnectOptions } from './options.ts'
-import { unreachableProxyCode } from './platform-error.ts'
+import { proxyErrorCodes } from './platform-error.ts'
 import { createFetchSender, type IncomingResponse, type OutgoingRequest, type Sender } from './sender.ts'
 
 /** What `connectHttp` can do on Node alone. */
@@ -99,7 +99,8 @@ function createOwnDispatcher(options: UndiciOptions): {
 } {
   const connect = { timeout: 10_000, ...options.connect }
   if (process.env['NODE_USE_ENV_PROXY'] === '1') {
-    const clientFactory = createProxyClient
+    const clientFactory = (proxy: URL, proxyOptions: object): Dispatcher =>
+      createProxyClient(proxy, { ...proxyOptions, headersTimeout: connect.timeout })
     const proxyAgent = new EnvHttpProxyAgent({ connections: null, connect, requestTls: connect, clientFactory })
     return { dispatcherFor: () => proxyAgent, destroy: () => proxyAgent.destroy() }
   }
@@ -116,18 +117,30 @@ function createOwnDispatcher(options: UndiciOptions): {
   }
 }
 
+const proxyTimeoutCodes: ReadonlySet<string | undefined> = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+])
+
+function createProxyError(proxyOrigin: string, cause: Error): Error {
+  const causeCode = codeOf(cause)
+  const isTimeout = proxyTimeoutCodes.has(causeCode)
+  const message = `no connection to the proxy ${proxyOrigin}${isTimeout ? ' in time' : ` (${causeCode ?? cause.message})`}`
+  const code = isTimeout ? proxyErrorCodes.timeout : proxyErrorCodes.unreachable
+  return Object.assign(new Error(message, { cause }), { code })
+}
+
 /**
- * Opens the tunnels of a proxy. By itself, undici takes an unreachable proxy for an unreachable server, and asks one that
- * closes the connection again and again, without a pause.
+ * Opens the tunnels of a proxy. By itself, undici takes an unreachable proxy for an unreachable server, asks one that
+ * closes the connection again and again, without a pause, and waits five minutes for one that says nothing.
  */
-function createProxyClient(proxy: URL, options: object): Dispatcher {
+function createProxyClient(proxy: URL, options: Pool.Options): Dispatcher {
   const pool = new Pool(proxy, options)
   const connect = (tunnel: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> =>
     new Promise((resolve, reject) => {
       Pool.prototype.connect.call(pool, tunnel, (cause, data) => {
         if (cause === null) return resolve(data)
-        const message = `no connection to the proxy ${proxy.origin} (${codeOf(cause) ?? messageOf(cause)})`
-        reject(Object.assign(new Error(message, { cause }), { code: unreachableProxyCode }))
+        reject(createProxyError(proxy.origin, cause))
       })
     })
   return Object.assign(pool, { connect })

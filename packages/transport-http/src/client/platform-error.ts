@@ -1,8 +1,8 @@
 import { messageOf } from '@x/core'
 import { HttpError, type HttpErrorDetails, isHttpError } from './http-error.ts'
 
-/** Of an error whose message names the forward proxy that no connection could be made to. */
-export const unreachableProxyCode = 'ERR_PROXY_UNREACHABLE'
+/** Of an error whose message names the forward proxy to which there is no connection, or none in time. */
+export const proxyErrorCodes = { unreachable: 'ERR_PROXY_UNREACHABLE', timeout: 'ERR_PROXY_TIMEOUT' } as const
 // undici's message for a forward proxy that refuses to open a tunnel. It has the status.
 const refusedTunnelPattern = /^Proxy response \((\d{3})\)/
 // Errors before a connection exists: no byte of the request was sent.
@@ -12,11 +12,11 @@ const unconnectedCodes = new Set([
   'EAI_AGAIN',
   'ENETUNREACH',
   'EHOSTUNREACH',
-  unreachableProxyCode,
+  proxyErrorCodes.unreachable,
 ])
 // Errors for responses that violate HTTP. An incomplete response is not among them, because its cause is a broken
 // connection.
-const malformedResponseCodes = new Set(['UND_ERR_HEADERS_OVERFLOW'])
+const malformedResponsePattern = /^(?:UND_ERR_HEADERS_OVERFLOW$|HPE_)/
 // Errors for untrusted certificates, and for other failures of TLS. Nothing was sent, and another attempt would fail too.
 const untrustedCodePattern =
   /^(?:(?:CERT|CRL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERROR_IN|ERR_TLS|ERR_SSL)_|(?:INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$)/
@@ -53,15 +53,19 @@ export function toHttpError(error: unknown, origin: string): HttpError | TypeErr
   if (untrustedCodePattern.test(code))
     return new HttpError('certificate', describeTlsProblem(code, codeSuffix), details)
   if (isUnsent(error)) return createUnsentError(code, `no connection${codeSuffix}`, details)
-  if (code === 'UND_ERR_CONNECT_TIMEOUT')
-    return new HttpError('timeout', 'no connection in time', { ...details, mayHaveRun: false })
-  if (malformedResponseCodes.has(code) || code.startsWith('HPE_'))
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === proxyErrorCodes.timeout) return createTimeoutError(code, details)
+  if (malformedResponsePattern.test(code))
     return new HttpError('protocol', `the answer is not valid HTTP${codeSuffix}`, details)
   return createClosedError(codeSuffix, details)
 }
 
+function createTimeoutError(code: string, details: HttpErrorDetails): HttpError {
+  const message = code === proxyErrorCodes.timeout ? messageOf(details.cause) : 'no connection in time'
+  return new HttpError('timeout', message, { ...details, mayHaveRun: false })
+}
+
 function createUnsentError(code: string, problem: string, details: HttpErrorDetails): HttpError {
-  if (code === unreachableProxyCode) return new HttpError('connect', messageOf(details.cause), details)
+  if (code === proxyErrorCodes.unreachable) return new HttpError('connect', messageOf(details.cause), details)
   if (code !== 'ECONNREFUSED') return new HttpError('connect', problem, details)
   return new HttpError('refused', `${problem}: nothing listens at this address; is the server running?`, details)
 }

@@ -60,14 +60,15 @@ test.each([
   [407, { code: 'status', status: 407, message: 'the proxy answered 407 to CONNECT', mayHaveRun: false }],
   [502, { code: 'status', status: 502, message: 'the proxy answered 502 to CONNECT', mayHaveRun: false }],
   [0, { code: 'connect', message: expect.stringMatching(/^no connection to the proxy .* \(UND_ERR_SOCKET\)$/) }],
-])('a proxy that answers %i is not taken for the server, nor asked without an end', async (status, failure) => {
+  [undefined, { code: 'timeout', message: expect.stringMatching(/^no connection to the proxy .* in time$/) }],
+])('a proxy that answers %s is not taken for the server, nor asked without an end', async (status, failure) => {
   await using server = await scriptedServer(createJsonAnswer(rpcResult()))
   const answer = status === 0 ? '' : `HTTP/1.1 ${status} No\r\nConnection: close\r\n\r\n`
-  const proxy = await startForwardProxy((socket) => void socket.end(answer))
+  const proxy = await startForwardProxy((socket) => void (status === undefined ? socket.resume() : socket.end(answer)))
   vi.stubEnv('NODE_USE_ENV_PROXY', '1')
   vi.stubEnv('HTTP_PROXY', proxy.url)
   onTestFinished(() => void vi.unstubAllEnvs())
-  await using connection = connectHttp(server.url)
+  await using connection = connectHttp(server.url, status === undefined ? { connect: { timeout: 50 } } : {})
   await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject(failure)
   expect(proxy.tunnels.length).toBeLessThanOrEqual(3)
   expect(server.received).toEqual([])
