@@ -45,10 +45,13 @@ const common = {
   required: z.boolean().optional(),
 }
 
-const address = text.superRefine((value, context) => {
-  const problem = URL.canParse(value) ? findAddressProblem(new URL(value)) : 'must be a URL'
-  if (problem !== undefined) context.addIssue(problem)
-})
+const address = z
+  .string('must be a URL, written out')
+  .min(1)
+  .superRefine((value, context) => {
+    const problem = URL.canParse(value) ? findAddressProblem(new URL(value)) : 'must be a URL'
+    if (problem !== undefined) context.addIssue(problem)
+  })
 
 /** The transport or an authorizer writes these headers. */
 const reservedHeader = /^(?:authorization|cookie|host|content-.*|accept|mcp-.*)$/i
