@@ -82,9 +82,9 @@ export interface StdioConnectOptions extends ConnectionOptions {
   readonly cwd?: string | URL | undefined
   /**
    * Makes the process the leader of a process group, so that `close()` also ends what it has started. SIGINT, SIGTERM
-   * and SIGHUP of this process are forwarded to the group, unless another part of this process handles them. Default:
-   * true. With `false` the process stays in the group of this process and can use its terminal; programs such as `ssh`
-   * need that to ask for a password. No effect on Windows.
+   * and SIGHUP of this process are forwarded to the group, unless another part of this process handles them, and its
+   * exit as SIGTERM. Default: true. With `false` the process stays in the group of this process and can use its
+   * terminal; programs such as `ssh` need that to ask for a password. No effect on Windows.
    */
   readonly processGroup?: boolean | undefined
   /**

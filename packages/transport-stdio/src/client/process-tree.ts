@@ -83,8 +83,8 @@ const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  * Bounded by the processes that the host has started.
  */
 const exitSignals = new Map<number, TerminationSignal>()
-/** When another part of this process has handled a signal to stop. */
-let stoppedAt: number | undefined
+/** The first signal to stop that another part of this process has handled. */
+let handled: { readonly signal: NodeJS.Signals; readonly at: number } | undefined
 
 /**
  * Forwards the signals that end this process to a process group, because Ctrl-C in a terminal reaches only the group of
@@ -110,16 +110,15 @@ export function forwardSignals(pid: number): () => void {
 }
 
 function forwardSignal(signal: NodeJS.Signals): void {
-  const isHandled = process.listenerCount(signal) > 1
-  if (signal !== 'SIGHUP') {
-    const now = platformRuntime.monotonicNow()
-    // A repetition: the part that stops may have listened with `once`.
-    if (stoppedAt !== undefined && now - stoppedAt < signalRepeatMs) return
-    if (isHandled) stoppedAt ??= now
+  const now = platformRuntime.monotonicNow()
+  if (process.listenerCount(signal) > 1) {
+    if (signal !== 'SIGHUP') handled ??= { signal, at: now }
+    return
   }
-  if (isHandled) return
+  // A runner repeats what a listener that was added with `once` has handled.
+  if (handled?.signal === signal && now - handled.at < signalRepeatMs) return
   for (const [pid, exitSignal] of exitSignals)
-    signalGroup(pid, stoppedAt !== undefined || exitSignal === 'SIGKILL' ? 'SIGKILL' : signal)
+    signalGroup(pid, handled !== undefined || exitSignal === 'SIGKILL' ? 'SIGKILL' : signal)
   stopForwarding()
   endBySignal(signal)
 }
