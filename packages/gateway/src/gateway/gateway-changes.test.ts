@@ -13,6 +13,7 @@ import {
   type OpenedStream,
   resultOf,
 } from '../testing/gateway-kit.ts'
+import { proxy } from './proxy.ts'
 import {
   type ArrivedRequest,
   createScriptedUpstream,
@@ -87,7 +88,7 @@ test('one stream has the changes of all upstreams, behind one acknowledgement', 
     stream.arrived.map(() => ({ 'io.modelcontextprotocol/subscriptionId': 1 })),
   )
   stream.close()
-  await expect(stream.ended).rejects.toThrow('closed')
+  await expect(stream.ended).resolves.toMatchObject({ result: { resultType: 'complete' } })
   await server.close()
 })
 
@@ -117,17 +118,27 @@ test('a stream that an upstream ends is opened again, and everything of that ups
   await server.close()
 })
 
-test('a host that disconnects and a gateway that closes leave no stream at an upstream', async () => {
+test('a host that disconnects and a gateway that closes leave no stream at an upstream [SUB-009]', async () => {
   const crm = createStreaming()
   const server = createGateway({ crm })
   const [left, right] = [openStream(server, { toolsListChanged: true }), openStream(server, { toolsListChanged: true })]
   await expect.poll(() => [left, right].map((stream) => stream.methods())).toEqual([[acknowledged], [acknowledged]])
   left.close()
-  await expect(left.ended).rejects.toThrow('closed')
+  await expect(left.ended).resolves.toMatchObject({ result: { resultType: 'complete' } })
   await expect.poll(() => crm.arrived.filter(({ call }) => call.signal.aborted)).toHaveLength(1)
   await server.close()
   await expect(right.ended).resolves.toMatchObject({ result: { resultType: 'complete' } })
   await expect.poll(() => crm.arrived.filter(({ call }) => call.signal.aborted)).toHaveLength(2)
+})
+
+test('a stream through a proxy ends with a result when its host stops [SUB-009 SUB-010]', async () => {
+  const server = proxy(createStreaming(), { name: 'crm', version: '1.0.0' })
+  const stream = openStream(server, { toolsListChanged: true })
+  await expect.poll(stream.methods).toEqual([acknowledged])
+  stream.close()
+  const result = { resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': 1 } }
+  await expect(stream.ended).resolves.toMatchObject({ result })
+  await server.close()
 })
 
 test('the streams of a caller are counted, and a stream beyond the limit is rejected', async () => {

@@ -10,12 +10,12 @@ import {
   sleep,
 } from '@x/core'
 import { type Call, callerKeyOf } from '@x/exchange'
-import { errorCodes, metaKeys, type RpcNotification, type RpcResponse } from '@x/schema'
+import { errorCodes, type RpcNotification, type RpcResponse } from '@x/schema'
 import { ChangeStream } from './change-stream.ts'
 import { listTimeoutMs, type Upstream } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
 import { parseRequested } from './requested-changes.ts'
-import { succeed } from './route-call.ts'
+import { endOfStream } from './route-call.ts'
 
 const reopenBounds = { firstMs: 1000, maxMs: 30_000 }
 
@@ -40,8 +40,8 @@ export async function listenToUpstreams(host: HostRequest): Promise<RpcResponse>
     await settlesWithin(raceWithCancellation(Promise.all(opened), call), listTimeoutMs, runtime)
     if (isCancelled(call)) throw call.signal.reason
     stream.open()
-    await waitForClose(closed, call)
-    return succeed(request, { resultType: 'complete', _meta: { [metaKeys.subscriptionId]: request.id } })
+    await waitForEnd(closed, call)
+    return endOfStream(request)
   } finally {
     scope.stop(new DOMException('The host has ended its stream', 'AbortError'))
     scope.close()
@@ -125,15 +125,15 @@ async function openStream(
   return 'ended'
 }
 
-async function waitForClose(closed: AbortSignal, call: Call): Promise<void> {
-  let stop = (): void => {}
-  const closing = new Promise<void>((resolve) => {
-    stop = resolve
-    onCancel(closed, stop)
+/** Resolves when the gateway closes, or the call is cancelled: a server that stops ends its streams with a result. */
+async function waitForEnd(closed: AbortSignal, call: Call): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      offCancel(closed, end)
+      offCancel(call, end)
+      resolve()
+    }
+    onCancel(closed, end)
+    onCancel(call, end)
   })
-  try {
-    await raceWithCancellation(closing, call)
-  } finally {
-    offCancel(closed, stop)
-  }
 }

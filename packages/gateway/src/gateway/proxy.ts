@@ -1,6 +1,7 @@
 import {
   createLedger,
   createLog,
+  isCancelled,
   type Log,
   objectWith,
   type OptionTable,
@@ -19,10 +20,11 @@ import {
   serverOf,
 } from '@x/exchange'
 import { hopObserverKey } from '@x/exchange/internal'
-import { errorResponse } from '@x/schema'
+import { errorResponse, findMethodRow } from '@x/schema'
 import { ConnectedHop, observeHop } from '../hop/hop.ts'
 import type { UpstreamOptions } from '../hop/hop-options.ts'
 import { checkUpstream } from '../upstream/upstream-options.ts'
+import { endOfStream } from './route-call.ts'
 import { checkRevision } from './serve-host.ts'
 
 /**
@@ -110,7 +112,12 @@ function proxyConnections(upstream: UpstreamOptions, { name, version, ...options
     } catch (error) {
       return errorResponse(request.id, error)
     }
-    return hop.exchange(request, call)
+    try {
+      return await hop.exchange(request, call)
+    } catch (error) {
+      if (isCancelled(call) && findMethodRow(request.method)?.isStreaming === true) return endOfStream(request)
+      throw error
+    }
   }
   return serverOf(observeUpstream(name, send), {
     ...options,

@@ -119,6 +119,11 @@ function addUpstreamName(response: Extract<RpcResponse, { readonly error: unknow
   return isNamed ? response : { ...response, error: { ...error, data: { upstream: name } } }
 }
 
+/** The response that ends a stream of changes (basic/patterns/subscriptions, teardown). */
+export function endOfStream(request: RpcRequest): RpcResponse {
+  return succeed(request, { resultType: 'complete', _meta: { [metaKeys.subscriptionId]: request.id } })
+}
+
 export function succeed({ id }: RpcRequest, result: JsonObject): RpcResponse {
   return { jsonrpc: '2.0', id, result }
 }

@@ -195,13 +195,17 @@ test('a stream of changes is asked to end as soon as the stop begins, and its re
   const listening: Exchange = async (request, call) => {
     call.notify(acknowledged)
     await waitForAbort(call.signal)
+    if (request.id === 2) throw call.signal.reason
     return resultOf(request, { ended: true })
   }
   const http = await serveHttp(testServer(listening))
   const raw = connectRaw(http.port)
+  const rejecting = connectRaw(http.port)
   raw.send(requestOf('subscriptions/listen', 1))
-  await raw.readUntil('acknowledged')
+  rejecting.send(requestOf('subscriptions/listen', 2))
+  await Promise.all([raw, rejecting].map((each) => each.readUntil('acknowledged')))
   await http.close()
+  expect(await rejecting.waitForClose()).toContain('"message":"The server is stopping')
   const received = await raw.waitForClose()
   expect(received).toContain('data: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","ended":true}}\n\n')
   expect(received.endsWith('0\r\n\r\n')).toBe(true)

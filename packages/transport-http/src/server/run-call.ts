@@ -1,5 +1,5 @@
 import { Cancellation, isWorkerd, withSignalOf } from '@x/core'
-import type { Call, HttpErrorContext } from '@x/exchange'
+import { type Call, type HttpErrorContext, stoppingError } from '@x/exchange'
 import {
   errorCodes,
   errorResponse,
@@ -135,6 +135,8 @@ function failCall<Source, Target>(
   error: unknown,
 ): void {
   if (call.phase === 'ended') return
+  // A stream that rejects with the reason of the stop has not failed.
+  if (call.cancellation.isCancelled && error === call.cancellation.reason) return finishCall(call, stoppingError(), 503)
   settings.onError(error, httpAdapter.createRequestView(call.target))
   finishCall(call, error)
 }
