@@ -29,7 +29,7 @@ const noAnswerOf = (begun: boolean, effect: string, reason = '') => ({
   },
 })
 const noAnswer = noAnswerOf(true, 'the request may have had an effect')
-const notBegun = noAnswerOf(false, 'the request has had no effect')
+const notBegun = noAnswerOf(false, 'the request has had no effect', ' (its connection could not be created)')
 const notReceived = noAnswerOf(false, 'the request has had no effect', ' (nothing listens at its address)')
 
 test('no principal, address, header or other value of a host is forwarded, except the headers that repeat the body [GWY-002 GWY-009]', async () => {
