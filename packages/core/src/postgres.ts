@@ -71,10 +71,10 @@ const maxBytes = 7_999
  * Publishing rejects with {@link BusError} `unavailable` when PostgreSQL cannot be reached in time or more than
  * 16,777,216 characters wait, and with `too_large` for data that exceeds a payload of 7999 bytes. If the topic alone
  * exceeds it, all listeners are notified of a gap instead. A lost listening connection is opened again after a pause
- * that grows with each failure, and that ends when PostgreSQL accepts a change; then all listeners are notified of a gap. Give a pool of your own an `error` listener:
- * without one, `pg` ends the process when an idle connection breaks; and set its `connectionTimeoutMillis`: without it, a
- * connection that is accepted and never answered keeps its place in the pool. The pool's `max` must be at least 2, and
- * `pool.end()` waits until the bus has no listeners.
+ * that grows with each failure, and that ends when PostgreSQL accepts a change; then all listeners are notified of a
+ * gap. Give a pool of your own an `error` listener: without one, `pg` ends the process when an idle connection breaks;
+ * and set its `connectionTimeoutMillis`: without it, a connection that is accepted and never answered keeps its place
+ * in the pool. The pool's `max` must be at least 2, and `pool.end()` waits until the bus has no listeners.
  *
  * @throws TypeError for an invalid channel, and RangeError for an invalid time.
  */
