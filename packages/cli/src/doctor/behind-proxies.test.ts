@@ -59,3 +59,16 @@ test('a 403 of the server itself is no missing revision', async () => {
     change: expect.stringContaining('a proxy may have added a header'),
   })
 })
+
+test('a proxy that asks for a password is no server without metadata', async () => {
+  await using http = await serveRaw((_, response) =>
+    response.writeHead(401, { 'www-authenticate': 'Basic realm="Staging"' }).end(),
+  )
+  const { json } = await runCommand(['doctor', http.url, '--json'])
+  expect(Object(json()).checks).toContainEqual({
+    id: 'auth',
+    status: 'wrong',
+    found: 'A 401 asks for "Basic", and clients of the protocol send Bearer or DPoP.',
+    change: 'Let the proxy in front pass the endpoint on without a login of its own.',
+  })
+})

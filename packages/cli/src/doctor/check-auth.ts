@@ -1,4 +1,4 @@
-import { type JsonObject, parseJsonObject } from '@x/core'
+import { type JsonObject, parseJsonObject, quoteText } from '@x/core'
 import { readChallengeParam, readMissingScope } from '../calls/given-token.ts'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { describeReply, isUnavailable, type Reply } from './http-probe.ts'
@@ -13,6 +13,12 @@ export async function checkAuth(target: Target): Promise<Finding> {
   const reply = target.token === undefined ? discovered : await sendRpc(anonymous, discoverProbe)
   if (isUnavailable(reply)) return unavailable('The server', reply)
   if (reply.status !== 401) return skipped('The server requires no token.')
+  const scheme = findForeignScheme(reply)
+  if (scheme !== undefined)
+    return wrong(
+      `A 401 asks for ${quoteText(scheme)}, and clients of the protocol send Bearer or DPoP.`,
+      'Let the proxy in front pass the endpoint on without a login of its own.',
+    )
   const metadataUrl = readMetadataUrl(reply)
   if (metadataUrl === undefined)
     return wrong(
@@ -57,6 +63,12 @@ export function checkScopes(
 /** Why the server has not served a request: the token lacks a scope, or the server cannot answer at present. */
 export async function findObstacle(target: Target, method: string, reply: Reply): Promise<Finding | undefined> {
   return checkScopes(target, method, reply) ?? (await findOutage(target, reply))
+}
+
+/** The scheme of a challenge that asks for no token, such as Basic. */
+function findForeignScheme({ headers: { 'www-authenticate': challenge = '' } }: Reply): string | undefined {
+  const [scheme = ''] = challenge.split(' ', 1)
+  return scheme === '' || /\b(?:bearer|dpop)\b/i.test(challenge) ? undefined : scheme
 }
 
 function readMetadataUrl({ headers }: Reply): URL | undefined {
