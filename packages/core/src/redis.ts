@@ -77,8 +77,10 @@ export function openRedis<Client>(redis: string | Client): {
   return { client, close: async () => client.close() }
 }
 
-/** Pauses between attempts to connect, while a command waits. */
+/** Pauses between attempts to connect, while a command waits: three seconds at most, in which a Redis can restart. */
 const reconnectPauses = { firstMs: 100, maxMs: 2000 }
+/** After as many, the command fails with the reason, such as a refused connection. */
+const maxReconnectPauses = 5
 
 /**
  * Connects with its first command, and again after a command whose signal aborts, because that is its time limit, or
@@ -141,7 +143,7 @@ export class RedisAtUrl {
     if (this.#isClosed) throw new Error('The client of this URL was closed')
     // The client pauses in a timer that keeps the process running, so it tries again only for a command.
     const reconnectStrategy = (retryCount: number): number | false =>
-      this.#commandCount > 0 && computeBackoffMs(retryCount, reconnectPauses)
+      this.#commandCount > 0 && retryCount < maxReconnectPauses && computeBackoffMs(retryCount, reconnectPauses)
     const client = createClient({ url: this.#url, socket: { reconnectStrategy } })
     // Without it, a connection that breaks would end the process. A command that fails has its own error.
     client.on('error', () => {})

@@ -70,6 +70,12 @@ describeNeeding('redis', 'the bus over Redis', (program) => {
     expect(client.isReady).toBe(true)
   })
 
+  test('a bus at a URL where no Redis listens says why, before its time limit', async () => {
+    const bus = redisBus('redis://127.0.0.1:1', { log: () => {} })
+    await expect(bus.publish({ topic: 'tools' })).rejects.toThrow('Redis cannot be reached: connect ECONNREFUSED')
+    await bus.close()
+  })
+
   test('a bus whose last listener leaves while it connects again keeps no connection', async () => {
     let whileConnecting = (): void => {}
     const duplicate = (): TestClient => {
