@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import { keepProcessWithoutStderr } from '@x/core'
-import { onStopSignal } from '@x/core/node'
+import { endBySignal, onStopSignal } from '@x/core/node'
 
 /** Streams and environment of the process, as a command uses them. */
 export interface CliIo {
@@ -15,7 +15,13 @@ export interface CliIo {
   readonly signal: AbortSignal
 }
 
-export function openProcessIo(): CliIo {
+/** The process as a command uses it. */
+export interface ProcessIo extends CliIo {
+  /** Ends the process by the signal that has stopped the command, if one has: a shell then ends its script too. */
+  endIfStopped(): void
+}
+
+export function openProcessIo(): ProcessIo {
   // A reader such as `head` closes the pipe when it has read enough.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -23,22 +29,33 @@ export function openProcessIo(): CliIo {
   })
   keepProcessWithoutStderr()
   const { stdin, stdout, stderr, env } = process
-  let signal: AbortSignal | undefined
+  let stop: StopListener | undefined
   return {
     input: stdin,
     output: stdout,
     errorOutput: stderr,
     env,
     get signal() {
-      return (signal ??= abortAtStopSignal())
+      stop ??= listenForStop()
+      return stop.signal
     },
+    endIfStopped: () => stop?.endIfStopped(),
   }
 }
 
-function abortAtStopSignal(): AbortSignal {
+type StopListener = Pick<ProcessIo, 'signal' | 'endIfStopped'>
+
+function listenForStop(): StopListener {
   const controller = new AbortController()
-  onStopSignal((name) => controller.abort(new Error(`Stopped by ${name}`)))
-  return controller.signal
+  let endProcess = (): void => {}
+  const ignoreSignals = onStopSignal((name) => {
+    endProcess = () => {
+      ignoreSignals()
+      endBySignal(name)
+    }
+    controller.abort(new Error(`Stopped by ${name}`))
+  })
+  return { signal: controller.signal, endIfStopped: () => endProcess() }
 }
 
 /**
