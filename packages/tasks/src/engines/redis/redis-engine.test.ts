@@ -204,7 +204,8 @@ test.each([
   const engine = redisEngine(client)
   await create(engine)
   await client.del(key)
-  expect(await engine.get('a', sampleOwner)).toMatchObject({ status: 'working', requests: {} })
+  const row = await engine.get('a', sampleOwner)
+  expect([row?.status, row?.requests]).toEqual(['working', {}])
   await passRedisTime(client, '{mcp-tasks}:', 61_000)
   expect((await claimOne(engine)).id).toBe('a')
   await engine.close()
@@ -216,5 +217,17 @@ test('a task whose caller Redis has lost counts no more in the limit of the call
   await client.del('{mcp-tasks}:callers')
   await passRedisTime(client, '{mcp-tasks}:', sampleLifetimeMs + 1)
   expect(await engine.create(createNewTask('b', { callerLimit: 1 }))).not.toBe('full')
+  await engine.close()
+})
+
+test('a task whose journal Redis has lost begins again without its answers, which would change the idempotency keys of its steps', async () => {
+  const engine = redisEngine(client)
+  const claimed = await createClaimedTask(engine)
+  const entries = [{ member: 'steps', key: 'one', value: 1 }] as const
+  await engine.suspend(claimed, { ...createRelease({ entries }), requests: { name: {} }, lifetimeMs: sampleLifetimeMs })
+  await engine.answer({ id: 'a', owner: sampleOwner, responses: { name: {} }, lifetimeMs: sampleLifetimeMs })
+  await client.del('{mcp-tasks}:journal:a')
+  const { entries: foundEntries, responses } = await claimOne(engine)
+  expect([foundEntries, responses]).toEqual([[], {}])
   await engine.close()
 })

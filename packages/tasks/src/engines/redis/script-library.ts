@@ -130,6 +130,7 @@ local function storeProgress(task)
     redis.call('HSET', keyOf('journal', task.id), arg(index), arg(index + 1))
     index = index + 2
   end
+  if index > tonumber(arg(6)) then set(task.id, 'entries', redis.call('HLEN', keyOf('journal', task.id))) end
   expireKeys(task)
 end
 

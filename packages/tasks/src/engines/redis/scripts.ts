@@ -86,8 +86,10 @@ local next = redis.call('ZRANGEBYSCORE', due, '(' .. string.format('%.0f', now),
 local claimed, maxClaims, onlyId = {}, tonumber(arg(1)), arg(4)
 
 local function claim(id, dueAt)
-  local task = find(id, 'attempt', 'failures', 'payload')
+  local task = find(id, 'attempt', 'failures', 'payload', 'entries')
   if not task then return redis.call('ZREM', due, id) end
+  -- A task whose journal is lost begins again, and asks again: answers would change the idempotency keys of its steps.
+  if tonumber(task.entries or 0) > redis.call('HLEN', keyOf('journal', id)) then redis.call('DEL', keyOf('answers', id)) end
   local token, attempt = arg(5 + #claimed), task.attempt + 1
   local failures = task.failures + (task.token == '' and 0 or 1)
   set(id, 'token', token, 'attempt', attempt, 'failures', failures, 'worker', arg(3))
