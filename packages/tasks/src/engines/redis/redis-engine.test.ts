@@ -223,11 +223,14 @@ test('a task whose caller Redis has lost counts no more in the limit of the call
 test('a task whose journal Redis has lost begins again without its answers, which would change the idempotency keys of its steps', async () => {
   const engine = redisEngine(client)
   const claimed = await createClaimedTask(engine)
-  const entries = [{ member: 'steps', key: 'one', value: 1 }] as const
+  const stepOf = (key: string) => ({ member: 'steps', key, value: 1 }) as const
+  const entries = [stepOf('one'), stepOf('two')]
   await engine.suspend(claimed, { ...createRelease({ entries }), requests: { name: {} }, lifetimeMs: sampleLifetimeMs })
   await engine.answer({ id: 'a', owner: sampleOwner, responses: { name: {} }, lifetimeMs: sampleLifetimeMs })
+  const continued = await claimOne(engine)
   await client.del('{mcp-tasks}:journal:a')
+  await engine.release(continued, createRelease({ entries: [stepOf('three')] }))
   const { entries: foundEntries, responses } = await claimOne(engine)
-  expect([foundEntries, responses]).toEqual([[], {}])
+  expect([foundEntries, responses]).toEqual([[stepOf('three')], {}])
   await engine.close()
 })

@@ -130,7 +130,9 @@ local function storeProgress(task)
     redis.call('HSET', keyOf('journal', task.id), arg(index), arg(index + 1))
     index = index + 2
   end
-  if index > tonumber(arg(6)) then set(task.id, 'entries', redis.call('HLEN', keyOf('journal', task.id))) end
+  -- Never fewer than before, so that a claim notices a lost journal, also one that got entries since.
+  local count = redis.call('HLEN', keyOf('journal', task.id))
+  if count > tonumber(redis.call('HGET', keyOf('task', task.id), 'entries') or 0) then set(task.id, 'entries', count) end
   expireKeys(task)
 end
 
