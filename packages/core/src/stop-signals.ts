@@ -1,4 +1,3 @@
-import { constants } from 'node:os'
 import { type Clock, platformRuntime } from './runtime.ts'
 
 const stopSignals = ['SIGTERM', 'SIGINT'] as const
@@ -40,6 +39,9 @@ export function onStopSignal(
   return removeListeners
 }
 
+/** As POSIX numbers them. */
+const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const
+
 const exitDelayMs = 50
 
 /**
@@ -47,10 +49,10 @@ const exitDelayMs = 50
  * remain, and process 1 of a container does not get a signal that it does not listen to.
  */
 export function endBySignal(
-  signal: keyof typeof constants.signals,
+  signal: keyof typeof signalNumbers,
   clock: Pick<Clock, 'setTimeout'> = platformRuntime,
 ): void {
   process.kill(process.pid, signal)
   // Listeners run before the immediate, however late the timer is.
-  clock.setTimeout(() => setImmediate(() => process.exit(128 + constants.signals[signal])), exitDelayMs)
+  clock.setTimeout(() => setImmediate(() => process.exit(128 + signalNumbers[signal])), exitDelayMs)
 }

@@ -120,7 +120,8 @@ function forwardSignal(signal: NodeJS.Signals): void {
   for (const [pid, exitSignal] of exitSignals)
     signalGroup(pid, handled !== undefined || exitSignal === 'SIGKILL' ? 'SIGKILL' : signal)
   stopForwarding()
-  endBySignal(signal)
+  // It is called for these signals alone.
+  endBySignal(signal as (typeof forwardedSignals)[number])
 }
 
 function signalAtExit(): void {
