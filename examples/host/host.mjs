@@ -22,6 +22,7 @@ const server = gateway({
 // #region states
 for (const [name, upstream] of server.upstreams)
   upstream.onStateChange(({ status, loginUrl, reason }) => {
+    if (status === 'closed') return
     const details = loginUrl ?? reason?.message ?? ''
     console.error(`[${name}] ${status} ${details.replaceAll(/\s+/g, ' ')}`)
   })
@@ -65,6 +66,7 @@ function askUser(question, context) {
 }
 
 async function fillForm({ message, requestedSchema }, context) {
+  context.signal.throwIfAborted()
   console.log(`${context.target} asks: ${message}`)
   const content = {}
   for (const { name, label } of readForm(requestedSchema).fields)

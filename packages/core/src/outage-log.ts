@@ -32,7 +32,8 @@ const forgottenMs = 60_000
  * @param service - Begins the sentences, as in "The task store".
  */
 export function createOutageLog(log: Log, service: string, clock: Pick<Clock, 'monotonicNow'>): OutageLog {
-  let outage: { readonly startedAt: number; failedAt: number; isLasting: boolean } | undefined
+  /** `answeredAt` is the time of the first answer since the last failure. */
+  let outage: { readonly startedAt: number; failedAt: number; answeredAt?: number; isLasting: boolean } | undefined
   const endAt = (time: number): void => {
     if (outage === undefined) return
     const message = `${service} answers again, after ${secondsBetween(outage.startedAt, time)} s`
@@ -47,6 +48,7 @@ export function createOutageLog(log: Log, service: string, clock: Pick<Clock, 'm
         return log(record)
       }
       outage.failedAt = now
+      delete outage.answeredAt
       log({ ...record, level: 'debug' })
       if (outage.isLasting || now - outage.startedAt < lastingMs) return
       outage.isLasting = true
@@ -58,7 +60,10 @@ export function createOutageLog(log: Log, service: string, clock: Pick<Clock, 'm
       })
     },
     succeed() {
-      if (outage !== undefined && clock.monotonicNow() - outage.failedAt >= settledMs) endAt(outage.failedAt)
+      if (outage === undefined) return
+      const now = clock.monotonicNow()
+      outage.answeredAt ??= now
+      if (now - outage.failedAt >= settledMs) endAt(outage.answeredAt)
     },
     end: () => endAt(clock.monotonicNow()),
   }

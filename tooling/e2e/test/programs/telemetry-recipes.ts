@@ -57,6 +57,7 @@ export function createObservedServer(definition: ServerDefinition, logger: Logge
 // #region lines
 /** Writes each record as a line of JSON, for `createServer` and `callLog`. */
 export const writeLine: Log = ({ err, ...record }) => {
+  if (record.level === 'debug') return
   const error = err instanceof Error ? { err: inspect(err) } : { err }
   console.error(JSON.stringify({ time: new Date().toISOString(), ...record, ...error }))
 }
