@@ -97,7 +97,7 @@ function startCallLog(
       const durationMs = runtime.monotonicNow() - startedAt
       if (code === undefined && (durationMs < slowMs || isTaskRun)) return
       if (isObject(observation.error) && loggedErrors.has(observation.error)) return
-      const described = { ...request, call, name: nameOf(request, host) }
+      const described = { ...request, call, name: nameOf(request, host, code) }
       const mistake = response && describeMistake(response, request)
       const record = createCallRecord(described, { code, durationMs, mistake }, observation)
       // By now the request has its response, whether or not its record could be written.
@@ -127,10 +127,13 @@ function startCallLog(
 /** As long as names of tools may be (server/tools, tool names). */
 const maxNameLength = 128
 
-/** A gateway knows no names of tools and prompts in advance, so there it is the one that the caller wrote. */
-function nameOf(request: RpcRequest, host: ExtensionHost): string | undefined {
+/**
+ * A gateway knows no names of tools and prompts in advance, so there it is the one that the caller wrote, for a call that
+ * failed and not because of its caller.
+ */
+function nameOf(request: RpcRequest, host: ExtensionHost, code: string | undefined): string | undefined {
   const offered = host.offers(request)
-  if (offered === undefined || offered.name !== undefined) return offered?.name
+  if (code === undefined || offered === undefined || offered.name !== undefined) return offered?.name
   const param = findMethodRow(request.method)?.targetParam
   const name = param === 'name' ? request.params?.[param] : undefined
   return typeof name === 'string' ? name.slice(0, maxNameLength) : undefined

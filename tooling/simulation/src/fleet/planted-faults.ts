@@ -63,8 +63,8 @@ export const plantedFaults = {
   },
   'change-not-published': {
     file: 'core/src/bus/network-bus.ts',
-    code: 'await withBusTimeout(timeoutOptions, advice, (signal) =>',
-    fault: "if (!change.topic.startsWith('resource:')) await withBusTimeout(timeoutOptions, advice, (signal) =>",
+    code: 'await request((signal) => connector.send(text',
+    fault: "if (!change.topic.startsWith('resource:')) await request((signal) => connector.send(text",
   },
   'sessions-mixed': {
     file: 'sessions/src/server/session.ts',
