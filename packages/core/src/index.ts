@@ -114,6 +114,7 @@ export {
   unavailableCode,
 } from './outage-log.ts'
 export { isUnavailable, unavailableErrorIn } from './unavailable.ts'
+export { retryUnavailable } from './retry-unavailable.ts'
 export {
   type AbortScope,
   type TimeLimit,

@@ -45,6 +45,20 @@ async function nextGrandchild(): Promise<{ readonly ended: Promise<unknown> }> {
   return { ended: once(socket, 'close') }
 }
 
+/** A host with such a server, whose listener of SIGINT is this code. Resolves once the server has answered. */
+async function startHost(listener?: string, stderr: 'inherit' | 'ignore' = 'inherit') {
+  const coming = nextGrandchild()
+  const code = listener && `data:text/javascript,process.on("SIGINT",()=>${encodeURIComponent(listener)})`
+  const flags = code === undefined ? [] : ['--import', code]
+  const host = spawn(process.execPath, [...flags, programs.path('host'), '-e', serverWithGrandchild()], {
+    stdio: ['ignore', 'pipe', stderr],
+  })
+  started.push(host)
+  const grandchild = await coming
+  await once(host.stdout, 'data')
+  return { host, grandchild }
+}
+
 describe.skipIf(process.platform === 'win32')('the processes that a server has started', () => {
   test.each([
     ['that end at SIGTERM', []],
@@ -60,13 +74,7 @@ describe.skipIf(process.platform === 'win32')('the processes that a server has s
   })
 
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('receive the %s of the host, which it ends', async (signal) => {
-    const coming = nextGrandchild()
-    const host = spawn(process.execPath, [programs.path('host'), '-e', serverWithGrandchild()], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    started.push(host)
-    const grandchild = await coming
-    await once(host.stdout, 'data')
+    const { host, grandchild } = await startHost()
     const exit = once(host, 'exit')
     host.kill(signal)
     expect(await exit).toEqual([null, signal])
@@ -74,16 +82,9 @@ describe.skipIf(process.platform === 'win32')('the processes that a server has s
   })
 
   test('receive no signal that the host handles itself, and the next one that ends it [ROB-002]', async () => {
-    const coming = nextGrandchild()
-    const listener = 'data:text/javascript,process.on("SIGINT",()=>console.log("signalled"))'
-    const host = spawn(process.execPath, ['--import', listener, programs.path('host'), '-e', serverWithGrandchild()], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    started.push(host)
-    const grandchild = await coming
+    const { host, grandchild } = await startHost('console.log("signalled")')
     let hasEnded = false
     const ended = grandchild.ended.then(() => (hasEnded = true))
-    await once(host.stdout, 'data')
     const output = once(host.stdout, 'data')
     host.kill('SIGINT')
     expect(String(await output)).toContain('signalled')
@@ -93,14 +94,7 @@ describe.skipIf(process.platform === 'win32')('the processes that a server has s
   })
 
   test('receive SIGTERM when the host exits, as by an error [STD-012]', async () => {
-    const coming = nextGrandchild()
-    const listener = 'data:text/javascript,process.on("SIGINT",()=>{throw%20new%20Error("crashed")})'
-    const host = spawn(process.execPath, ['--import', listener, programs.path('host'), '-e', serverWithGrandchild()], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    started.push(host)
-    const grandchild = await coming
-    await once(host.stdout, 'data')
+    const { host, grandchild } = await startHost('{throw new Error("crashed")}', 'ignore')
     host.kill('SIGINT')
     await grandchild.ended
   })

@@ -1,4 +1,4 @@
-import { isJsonObject, isUnavailable, platformRuntime, randomId, sleep, storeOfOwner } from '@x/core'
+import { isJsonObject, platformRuntime, randomId, retryUnavailable, sleep, storeOfOwner } from '@x/core'
 import { isStateError, type StateCodec, StateError, type StateStore } from '@x/state-codec'
 import type { AuthStore } from '../client/store.ts'
 import { sha256 } from '../digest.ts'
@@ -18,7 +18,7 @@ const lockTtlMs = 60_000
 const lockPollMs = 100
 /** A store that restarts or fails over is away for less. */
 const writeRetryMs = 10_000
-const retryPauseMs = 250
+const background = { clock: platformRuntime, isBackground: true }
 /** Owns the registrations of the gateway, which all users share. */
 const sharedOwner = 'clients'
 
@@ -83,7 +83,7 @@ class OwnedStore implements Required<AuthStore> {
 
   /** The value may be a token that was just renewed, so a store that is away for a moment must not lose it. */
   set(key: string, value: string): Promise<void> {
-    return retryUnavailable(() => this.#replace(key, value), writeRetryMs)
+    return retryUnavailable(() => this.#replace(key, value), { ...background, timeoutMs: writeRetryMs })
   }
 
   async #replace(key: string, value: string): Promise<void> {
@@ -132,7 +132,7 @@ class OwnedStore implements Required<AuthStore> {
     } finally {
       const unlock = (): Promise<void> => this.#unlock(name, id)
       // The result of the function does not wait for a store that is away. A lock that cannot be released expires.
-      await unlock().catch(() => void retryUnavailable(unlock, lockTtlMs).catch(() => {}))
+      await unlock().catch(() => void retryUnavailable(unlock, { ...background, timeoutMs: lockTtlMs }).catch(() => {}))
     }
   }
 
@@ -173,17 +173,5 @@ class OwnedStore implements Required<AuthStore> {
   /** A key contains addresses, so its digest is stored in its place. */
   async #nameOf(key: string): Promise<string> {
     return `${this.#owner}:${await sha256(key)}`
-  }
-}
-
-async function retryUnavailable<T>(operation: () => Promise<T>, timeoutMs: number): Promise<T> {
-  const startedAt = platformRuntime.monotonicNow()
-  for (;;) {
-    try {
-      return await operation()
-    } catch (error) {
-      if (!isUnavailable(error) || platformRuntime.monotonicNow() - startedAt > timeoutMs) throw error
-      await sleep(retryPauseMs, { clock: platformRuntime, isBackground: true })
-    }
   }
 }

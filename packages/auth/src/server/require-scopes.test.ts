@@ -19,7 +19,8 @@ interface Asked {
 function middlewareOf(rules: ScopeRules, options?: RequireScopesOptions, names: readonly string[] = []): Middleware {
   // The extension uses no other members of its host.
   const tools = () => names.map((name) => ({ name, definition: {} }))
-  const { middleware } = requireScopes(rules, options).start?.({ log, tools } as never) ?? {}
+  const offers = () => ({ name: undefined })
+  const { middleware } = requireScopes(rules, options).start?.({ log, tools, offers } as never) ?? {}
   if (middleware === undefined) throw new Error('requireScopes has no middleware')
   return middleware
 }
@@ -200,4 +201,6 @@ test('a rule for a tool that the server does not have is in the log, because it 
   const rule = { update_itm: ['items:write'], update_item: ['items:write'], '*': ['items:read'] }
   middlewareOf({ 'tools/call': rule }, {}, ['update_item'])
   expect(records).toMatchObject([{ level: 'warn', message: expect.stringMatching(/does not have: update_itm$/) }])
+  middlewareOf({ 'prompts/get': { reviw: ['items:read'] } }, {}, ['update_item'])
+  expect(records[1]?.message).toMatch(/for prompts that the server does not have: reviw$/)
 })

@@ -1,5 +1,5 @@
-import { checkArgument, type Log, requireSync } from '@x/core'
-import { type Call, type Principal, type ServerExtension, type ToolView, transportKey } from '@x/exchange'
+import { checkArgument, requireSync } from '@x/core'
+import { type Call, type ExtensionHost, type Principal, type ServerExtension, transportKey } from '@x/exchange'
 import { createMissingScopesError, logMissingScopes } from '@x/exchange/internal'
 import { errorResponse, findMethodRow, isJsonObject, type JsonObject, methods } from '@x/schema'
 import { parseScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
@@ -49,7 +49,7 @@ export function requireScopes(
     needsPrincipal: true,
     start: (host) => {
       const { log } = host
-      warnOfAbsentTools(rules['tools/call'], host.tools(), log)
+      warnOfAbsentNames(rules, host)
       return {
         middleware: (next) => async (request, call) => {
           const neededScopes = compiledRules.get(request.method)?.(request.params ?? {}, call.principal) ?? []
@@ -69,16 +69,24 @@ export function requireScopes(
 }
 
 /**
- * A misspelt tool would stay open to everybody. Only a warning, since the tool may come later, or another server may
- * have it. The tools of a gateway are not known at its start.
+ * A misspelt tool or prompt would stay open to everybody. Only a warning, since it may come later, or another server may
+ * have it. The names of a gateway are not known at its start.
  */
-function warnOfAbsentTools(rule: ScopeRules[string] | undefined, tools: readonly ToolView[], log: Log): void {
-  if (!isJsonObject(rule) || tools.length === 0) return
-  const names = new Set(['*', ...tools.map(({ name }) => name)])
-  const absent = Object.keys(rule).filter((name) => !names.has(name))
-  if (absent.length === 0) return
-  const message = `requireScopes has rules for tools that the server does not have: ${absent.join(', ')}`
-  log({ level: 'warn', code: 'tool_rule_unmatched', message })
+function warnOfAbsentNames(rules: ScopeRules, host: ExtensionHost): void {
+  const names = host.tools().map(({ name }) => name)
+  if (names.length === 0) return
+  const hasPrompt = (name: string): boolean =>
+    host.offers({ jsonrpc: '2.0', id: 0, method: 'prompts/get', params: { name } })?.name !== undefined
+  for (const [method, kind, isOffered] of [
+    ['tools/call', 'tools', (name: string) => names.includes(name)],
+    ['prompts/get', 'prompts', hasPrompt],
+  ] as const) {
+    const rule = rules[method]
+    const absent = isJsonObject(rule) ? Object.keys(rule).filter((name) => name !== '*' && !isOffered(name)) : []
+    if (absent.length === 0) continue
+    const message = `requireScopes has rules for ${kind} that the server does not have: ${absent.join(', ')}`
+    host.log({ level: 'warn', code: 'tool_rule_unmatched', message })
+  }
 }
 
 /**

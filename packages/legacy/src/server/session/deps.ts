@@ -1,4 +1,4 @@
-import { isUnavailable, type Ledger, sleep, errorRecord, raceWithCancellation, type Schedule } from '@x/core'
+import { type Ledger, sleep, errorRecord, retryUnavailable, type Schedule } from '@x/core'
 import type { Call, Exchange, ExtensionHost } from '@x/exchange'
 import type { Implementation } from '@x/schema'
 import type { LegacySettings } from './options.ts'
@@ -30,25 +30,11 @@ export interface Deps {
   ) => Promise<T>
 }
 
-const retryPauseMs = 250
-
 export function createDeps(host: ExtensionHost, settings: LegacySettings): Deps {
   const { exchange, info, runtime, ledger, beginWork, log } = host
   const schedule: Schedule = (run, ms) => {
     const timer = runtime.setTimeout(run, ms)
     return () => runtime.clearTimeout(timer)
-  }
-  const retryUnavailable: Deps['retryUnavailable'] = async (operation, options) => {
-    const { signal, timeoutMs = settings.answerTimeoutMs } = options
-    const triesUntil = runtime.now() + timeoutMs
-    for (;;) {
-      try {
-        return await (signal === undefined ? operation() : raceWithCancellation(operation(), signal))
-      } catch (error) {
-        if (signal?.aborted === true || !isUnavailable(error) || runtime.now() >= triesUntil) throw error
-        await sleep(retryPauseMs, { clock: runtime, signal })
-      }
-    }
   }
   return {
     exchange,
@@ -60,6 +46,7 @@ export function createDeps(host: ExtensionHost, settings: LegacySettings): Deps 
     reportError: (error) => log(errorRecord(error, { method: 'extension' })),
     schedule,
     sleep: (ms, signal) => sleep(ms, { clock: runtime, signal }),
-    retryUnavailable,
+    retryUnavailable: (operation, { signal, timeoutMs = settings.answerTimeoutMs }) =>
+      retryUnavailable(operation, { clock: runtime, signal, timeoutMs }),
   }
 }
