@@ -263,7 +263,7 @@ export interface TaskEnd {
     | { readonly status: 'completed'; readonly result: JsonObject }
     | { readonly status: 'failed'; readonly error: WireError }
     | { readonly status: 'cancelled' }
-  /** Last status message. Undefined removes the stored one. */
+  /** New status message. Undefined leaves the stored one. */
   readonly statusMessage?: string | undefined
   /** New numbers of progress. Undefined leaves the stored ones. */
   readonly progress?: ProgressNumbers | undefined

@@ -186,7 +186,7 @@ export class StoredTask {
   finish({ outcome, statusMessage, progress, lifetimeMs }: TaskEnd, nowMs: number): void {
     this.#status = outcome.status
     this.#outcome = JSON.stringify(outcome)
-    this.#statusMessage = statusMessage
+    this.#statusMessage = statusMessage ?? this.#statusMessage
     this.#progress = progress ?? this.#progress
     this.#payload = '{}'
     this.#requests.clear()

@@ -86,8 +86,8 @@ export async function finishTask(store: SqlStore, lease: Lease, taskEnd: TaskEnd
 export function createFinishTaskSql({ tables }: SqlStore, whereSql: string, placeholders: readonly string[]): string {
   const [status, outcome, message, lifetime, progress] = placeholders
   return `WITH ended AS (
-      UPDATE ${tables.task} SET status = ${status}::text, outcome = ${outcome}::text, status_message = ${message}::text,
-        expires_at = ${prolongedExpirySql(String(lifetime))}, updated_at = statement_timestamp(),
+      UPDATE ${tables.task} SET status = ${status}::text, outcome = ${outcome}::text,
+        status_message = coalesce(${message}::text, status_message), expires_at = ${prolongedExpirySql(String(lifetime))}, updated_at = statement_timestamp(),
         requests = '{}', payload = '{}', progress = coalesce(${progress}::text, progress), cancelling = false, ${endClaimSql('NULL')}
       WHERE ${whereSql} RETURNING id
     ), forgotten AS (

@@ -106,8 +106,8 @@ local function endClaim(id, dueAt)
 end
 
 local function endTask(task, status, outcome, message, progress, lifetime)
-  set(task.id, 'status', status, 'outcome', outcome, 'message', message, 'payload', '{}', 'requests', '{}',
-    'cancelling', '', 'updated', now)
+  set(task.id, 'status', status, 'outcome', outcome, 'payload', '{}', 'requests', '{}', 'cancelling', '', 'updated', now)
+  if message ~= '' then set(task.id, 'message', message) end
   if progress ~= '' then set(task.id, 'progress', progress) end
   redis.call('DEL', keyOf('journal', task.id), keyOf('answers', task.id), keyOf('open', task.id))
   redis.call('ZREM', waiting, task.id)
