@@ -27,6 +27,7 @@ export {
 } from './errors/rejections.ts'
 export { createMissingScopesError, type FailedCall, logMissingScopes, neededScopesOf } from './errors/missing-scopes.ts'
 export { quotaError, quotaReason } from './errors/quota.ts'
+export { createSuspension, isSuspension } from './errors/suspension.ts'
 export {
   conventions,
   extensionMethods,

@@ -46,7 +46,7 @@ test('a server that runs a task in memory exits after SIGTERM', async () => {
   expect((await readLines(effects)).length).toBeLessThan(30)
 })
 
-test('a server that runs a stored task exits after SIGTERM, and another instance continues it at the next step', async () => {
+test('a server that runs a stored task exits after SIGTERM, and another instance continues it at the next step, or undoes it when it is cancelled', async () => {
   const effects = join(folder, 'postgres')
   const environment = { STORE: postgres.url, EFFECTS: effects }
   await using fleet = await startProcessFleet(program.path, 1, environment)
@@ -60,8 +60,13 @@ test('a server that runs a stored task exits after SIGTERM, and another instance
   await expect.poll(read).not.toMatchObject({ status: 'working' })
   const counted = { content: [{ type: 'text', text: 'counted' }] }
   expect(await read()).toMatchObject({ status: 'completed', result: counted })
-  // The stopped instance finished its step, so no step was done twice.
+  // The stopped instance finished its step, so no step was done twice, and it undid nothing.
   expect(await readLines(effects)).toEqual(Array.from({ length: 30 }, (_, number) => `${number}`))
+
+  const cancelled = await startCounting(next, effects)
+  await expect.poll(async () => (await readLines(effects)).length).toBeGreaterThan(30)
+  await next.ask('tasks/cancel', { taskId: cancelled })
+  await expect.poll(async () => (await readLines(effects)).at(-1)).toBe('undone')
 })
 
 const initialize = {

@@ -1,4 +1,4 @@
-import { createServer, type ServerDefinition, sealedState, type Tool, tool } from '@x/server'
+import { createServer, isSuspension, type ServerDefinition, sealedState, type Tool, tool } from '@x/server'
 import { type PostgresPool, postgresBus } from '@x/server/postgres'
 import { tasks } from '@x/tasks/server'
 import { engineContract, type EngineUnderTest } from '@x/tasks/testing'
@@ -54,6 +54,31 @@ export const shipWith = (ship: (order: string, idempotencyKey: string) => Promis
     },
   })
 // #endregion first
+
+interface Warehouse {
+  readonly charge: (item: string, idempotencyKey: string) => Promise<void>
+  readonly refund: (item: string) => Promise<void>
+  readonly pack: (item: string, signal: AbortSignal) => Promise<string>
+}
+
+// #region undo
+export const order = (shop: Warehouse) =>
+  tool('order', {
+    description: 'Orders an item',
+    input: z.object({ item: z.string() }),
+    task: 'required',
+    async run({ item }, ctx) {
+      try {
+        await ctx.step('charge', ({ idempotencyKey }) => shop.charge(item, idempotencyKey))
+        return await ctx.step('pack', ({ signal }) => shop.pack(item, signal))
+      } catch (error) {
+        // When the signal aborts, a library may throw an error of its own.
+        if (![error, ctx.signal.reason].some(isSuspension)) await shop.refund(item)
+        throw error
+      }
+    },
+  })
+// #endregion undo
 
 // #region fleet
 export async function instance(

@@ -198,7 +198,10 @@ export interface StepContext {
    * calls, because a step may run more than once.
    */
   readonly idempotencyKey: string
-  /** Aborts when the call is cancelled, but not when the handler asks a question at the same time. */
+  /**
+   * Aborts when the call is cancelled, and in a task also when that continues at another instance, for which
+   * `isSuspension(signal.reason)` is true. It does not abort when the handler asks a question at the same time.
+   */
   readonly signal: AbortSignal
 }
 

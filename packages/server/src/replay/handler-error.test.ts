@@ -1,6 +1,7 @@
+import { isSuspension } from '@x/exchange/internal'
 import { afterEach, expect, test, describe } from 'vitest'
 import { z } from 'zod'
-import { isSuspension, suspensionFor } from './handler-error.ts'
+import { suspensionFor } from './handler-error.ts'
 import { type Context, inputRequired } from '../index.ts'
 import { accept, replayModes, completeCall, type RunHandler, send, serve } from '../testing/rounds.ts'
 

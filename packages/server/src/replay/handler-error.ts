@@ -1,5 +1,6 @@
 import { isCancelled, isLimitError, isUnavailable } from '@x/core'
 import { limitErrorToMcp, unavailableError } from '@x/exchange'
+import { createSuspension } from '@x/exchange/internal'
 import { errorCodes, isMcpError, McpError } from '@x/schema'
 import type { ServedRequest } from './served-request.ts'
 
@@ -67,43 +68,10 @@ export function unavailableErrorOf(cause: unknown, { begun }: { readonly begun: 
   return isUnavailable(cause) ? unavailableError({ begun, cause }) : undefined
 }
 
-/**
- * Rejects a `ctx` function that cannot return in this run, usually because a question has no answer yet; the handler
- * runs again from its beginning when the client has answered. It is no failure, so a handler that catches it must throw
- * it again. `finally` and `using` run as usual.
- */
-class Suspension extends Error {
-  override readonly name = 'Suspension'
-}
-
 /** The message names the questions that the call waits for. */
 export function suspensionFor(keys: readonly string[]): Error {
   if (keys.length === 0) return createSuspension('The handler runs again from the top; let this error pass')
   return createSuspension(
     `The call waits for ${keys.map((key) => JSON.stringify(key)).join(', ')}; let this error pass`,
   )
-}
-
-/**
- * Leaves out the stack: a suspension is created in a callback of the event loop, so its stack would not show the
- * handler, and would cost as much as all other bookkeeping of a round.
- */
-function createSuspension(message: string): Suspension {
-  const { stackTraceLimit } = Error
-  // `Reflect.set` does not throw when intrinsics are frozen.
-  Reflect.set(Error, 'stackTraceLimit', 0)
-  const suspension = new Suspension(message)
-  Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
-  return suspension
-}
-
-/**
- * True for an error that only ends this run of a handler, usually because a question has no answer yet. Throw it again,
- * and do not undo earlier work because of it: the call continues when the user has answered.
- */
-export function isSuspension(error: unknown): boolean {
-  for (let depth = 0, cause: unknown = error; depth < 8 && cause instanceof Error; depth++, cause = cause.cause) {
-    if (cause instanceof Suspension) return true
-  }
-  return false
 }

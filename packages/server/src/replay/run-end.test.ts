@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { sheddingSettings } from '../internals.ts'
 import { type Context, HandlerError, isSuspension } from '../index.ts'
 import { callOf, requestOf } from '../testing/ask.ts'
-import { fullCapabilities, completeCall, send, serve, type TestServer } from '../testing/rounds.ts'
+import { fullCapabilities, completeCall, replayModes, send, serve, type TestServer } from '../testing/rounds.ts'
 
 /** The ends that compete, and `cancelled`: the caller aborts its call. */
 type End =
@@ -213,3 +213,23 @@ test('a question that is asked beside a hand-off is compared with that of anothe
     ),
   ])
 })
+
+test.each(replayModes)(
+  'a question of a cancelled call rejects with the reason, because its handler does not run again: %j',
+  async (mode) => {
+    const controller = new AbortController()
+    const reason = new Error('The user has left')
+    const seen: unknown[] = []
+    const ask = (ctx: Context, key: string) => ctx.elicit(key, question).catch((error: unknown) => seen.push(error))
+    const run = async (ctx: Context) => {
+      controller.abort(reason)
+      await ask(ctx, 'a')
+      await ask(ctx, 'b')
+      seen.push(ctx.signal.reason)
+      return 'undone'
+    }
+    const served = serve(run, mode)
+    expect((await send(served, {}, { signal: controller.signal })).text).toBe('undone')
+    expect([seen, served.warnings, served.reported]).toEqual([[reason, reason, reason], [], []])
+  },
+)

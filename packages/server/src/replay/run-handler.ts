@@ -1,4 +1,4 @@
-import { isCancelled, isPromiseLike } from '@x/core'
+import { isPromiseLike } from '@x/core'
 import type { RunEndKind } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
 import { explicitRoundBrand, type InputRequiredReturn } from '../definitions/context.ts'
@@ -130,7 +130,7 @@ function observeRunEnd(
     return result
   }
   const fail = (error: unknown): never => {
-    emitRunEnd(run, isCancelled(run.request.call) ? 'cancelled' : 'failed', error)
+    emitRunEnd(run, run.rejectedEnd, error)
     throw error
   }
   let result: Awaitable<JsonObject>

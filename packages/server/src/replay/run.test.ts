@@ -1,5 +1,6 @@
+import { isSuspension } from '@x/exchange/internal'
 import { describe, expect, test } from 'vitest'
-import { HandlerError, isSuspension } from './handler-error.ts'
+import { HandlerError } from './handler-error.ts'
 import { Run } from './run.ts'
 import type { AskedQuestion } from './journal.ts'
 import type { ServedRequest } from './served-request.ts'

@@ -1,4 +1,5 @@
 import { isCancelled, quoteText } from '@x/core'
+import { isSuspension } from '@x/exchange/internal'
 import { allowUnawaited, runAfterTick, waitForImmediate } from '../request/awaitable.ts'
 import { logContextOf, reportServerError, type WarningCode } from '../request/report.ts'
 import { InstanceWork } from '../shedding/hand-off.ts'
@@ -28,7 +29,7 @@ export class Run {
   #phase: RunPhase = 'running'
   #end: RunEnd | undefined
   /** Never resolves; rejects to unwind the handler when the run is suspended. */
-  #stop: { readonly promise: Promise<never>; readonly reject: (error: Error) => void } | undefined
+  #stop: { readonly promise: Promise<never>; readonly reject: (error: unknown) => void } | undefined
   #pendingWorkCount = 0
   #pendingParseCount = 0
   #waits: (() => void)[] | undefined
@@ -37,6 +38,8 @@ export class Run {
   #closedWhileStopping = false
   #isHandOffCounted = false
   #controller: AbortController | undefined
+  /** What the functions of a suspended run reject with. */
+  #suspension: unknown
 
   constructor(request: ServedRequest, name: string, journal?: RunJournal, isStrict = false) {
     this.request = request
@@ -103,10 +106,17 @@ export class Run {
     return this.#uses
   }
 
+  /** How a run ends whose call rejects. A task that its worker releases is aborted as a cancelled call is. */
+  get rejectedEnd(): 'failed' | 'cancelled' | 'handed_off' {
+    const { call } = this.request
+    if (!isCancelled(call)) return 'failed'
+    return isSuspension(call.signal.reason) ? 'handed_off' : 'cancelled'
+  }
+
   /** Throws if the context can no longer be used: the suspension, or a `HandlerError` if the call has ended. */
   checkNotOver(functionName: string): void {
     if (!this.isOver) return
-    if (this.#phase === 'suspended') throw this.#createSuspension()
+    if (this.#phase === 'suspended') throw this.#suspension
     const message = `${functionName} was used after the call had ended: await everything that the handler starts`
     throw new HandlerError('ended', message)
   }
@@ -188,11 +198,11 @@ export class Run {
   /**
    * Fails the call because its journal could not be stored, and returns the suspension that stops the handler at once.
    */
-  failStore(error: unknown): Error {
+  failStore(error: unknown): unknown {
     this.#end = higherEnd(this.#end, { kind: 'store_failed', error: toInternalError(error, this) })
     this.#suspend()
     this.#endWaits()
-    return this.#createSuspension()
+    return this.#suspension ?? this.#createSuspension()
   }
 
   /**
@@ -258,13 +268,13 @@ export class Run {
 
   /** Rejects when the run is suspended. If it is over, nothing can stop it any more, so the rejection comes at once. */
   #stopWith(end: RunEnd): Promise<never> {
-    if (this.isOver) return Promise.reject(this.#createSuspension())
+    if (this.isOver) return Promise.reject(this.#suspension ?? this.#createSuspension())
     this.#end = higherEnd(this.#end, end)
     return this.#stop?.promise ?? this.#createStop()
   }
 
   #createStop(): Promise<never> {
-    let reject: (error: Error) => void = () => {}
+    let reject: (error: unknown) => void = () => {}
     const promise = new Promise<never>((_, rejectPromise) => {
       reject = rejectPromise
     })
@@ -285,12 +295,14 @@ export class Run {
   #suspend(): void {
     if (this.isOver) return
     this.#phase = 'suspended'
-    const suspension = this.#createSuspension()
-    this.#stop?.reject(suspension)
-    this.#controller?.abort(suspension)
+    this.#suspension = this.#createSuspension()
+    this.#stop?.reject(this.#suspension)
+    this.#controller?.abort(this.#suspension)
   }
 
-  #createSuspension(): Error {
+  /** The handler of a cancelled call does not run again, so it gets the reason, and may have something to undo. */
+  #createSuspension(): unknown {
+    if (this.rejectedEnd === 'cancelled') return this.request.call.signal.reason
     return suspensionFor([...(this.askedQuestions?.keys() ?? [])])
   }
 
@@ -304,7 +316,7 @@ export class Run {
     const controller = new AbortController()
     const { call } = this.request
     if (isCancelled(call)) controller.abort(call.signal.reason)
-    else if (this.#phase === 'suspended') controller.abort(this.#createSuspension())
+    else if (this.#phase === 'suspended') controller.abort(this.#suspension)
     else onRequestCancelled(this.request, (reason) => controller.abort(reason))
     return controller
   }

@@ -1,7 +1,8 @@
-import { quoteText } from '@x/core'
+import { isCancelled, quoteText } from '@x/core'
+import { isSuspension } from '@x/exchange/internal'
 import { describeType } from '../request/json-copy.ts'
 import { authorFramesOf, type StartedUse } from './context-uses.ts'
-import { HandlerError, type HandlerErrorCode, isSuspension } from './handler-error.ts'
+import { HandlerError, type HandlerErrorCode } from './handler-error.ts'
 import type { RunOutcome } from './handler.ts'
 import type { Run } from './run.ts'
 
@@ -194,6 +195,8 @@ function warnUnusedStep(run: Run): void {
 }
 
 function warnSwallowedError(run: Run, outcome: RunOutcome<unknown>): void {
+  // The reason of a cancelled call is no suspension.
+  if (isCancelled(run.request.call)) return
   // A handler that failed on its own before the suspension has hidden nothing.
   if ('thrown' in outcome && (run.closedWhileStopping || isSuspension(outcome.thrown))) return
   const [key] = run.askedQuestions?.keys() ?? []

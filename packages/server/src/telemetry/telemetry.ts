@@ -112,7 +112,7 @@ function observeRequest(state: TelemetryState, next: Exchange, request: RpcReque
     },
     (error: unknown) => {
       if (record.isRelayed) renameByUpstream(state, record, request, call)
-      if (isCancelled(call)) end(cancelledOutcome, 'cancelled')
+      if (isCancelled(call)) end(cancelledOutcome, record.run?.end ?? 'cancelled')
       else end(rejectedOutcome)
       throw error
     },

@@ -93,7 +93,7 @@ describe('a server that stops', () => {
     expect(textOf((await other.reach(taskId, 'completed')).result)).toBe('one')
     expect([done, signals]).toEqual([
       ['one'],
-      ['AbortError: The task continues at another instance, because this process stops'],
+      ['Suspension: The task continues at another instance, because this process stops'],
     ])
     shut.open()
     while (stopping.server.tasks.running > 0) await new Promise(setImmediate)

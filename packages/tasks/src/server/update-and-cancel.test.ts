@@ -1,8 +1,9 @@
+import type { ServerEvent, ServerExtension } from '@x/exchange'
 import { errorCodes } from '@x/schema'
-import { tool } from '@x/server'
+import { isSuspension, tool } from '@x/server'
 import { taskAcknowledgement } from '@x/tasks/zod'
 import { describe, expect, test } from 'vitest'
-import { accept, createFleet, createGate, textOf } from '../testing/fleet.ts'
+import { accept, createFleet, createGate, type Instance, textOf } from '../testing/fleet.ts'
 import { tools } from '../testing/tools.ts'
 
 describe('tasks/update sends answers', () => {
@@ -129,5 +130,46 @@ describe('tasks/cancel', () => {
     await result('tasks/cancel', { taskId })
     shut.open()
     expect(textOf((await reach(taskId, 'completed')).result)).toBe('Done after all')
+  })
+
+  type Stop = (instance: Instance, taskId: string) => Promise<unknown>
+  const ways: [string, boolean, Stop][] = [
+    ['is cancelled', false, (instance, taskId) => instance.result('tasks/cancel', { taskId })],
+    ['is taken by an operator', true, (instance, taskId) => instance.server.tasks.revoke(taskId)],
+    ['is left by a process that stops', true, async ({ server }) => void server.close()],
+  ]
+  describe.each(ways)('a handler whose task %s', (_, isContinued, stop) => {
+    test.each([true, false])('knows whether to undo its step, which heeds the signal: %s', async (isHeeding) => {
+      const running = createGate()
+      const seen: boolean[] = []
+      const pay = tool('pay', {
+        description: 'Pays',
+        task: 'required',
+        run: async (_, ctx) => {
+          try {
+            return await ctx.step('pay', async ({ signal }) => {
+              await running.pass()
+              if (isHeeding) signal.throwIfAborted()
+              return 'paid'
+            })
+          } catch (error) {
+            seen.push(isSuspension(error), isSuspension(ctx.signal.reason))
+            throw error
+          }
+        },
+      })
+      const ends: string[] = []
+      const observe = (event: ServerEvent): void => void (event.type === 'run' && ends.push(event.end))
+      const observer: ServerExtension<'observer'> = { extends: 'server', name: 'observer', start: () => ({ observe }) }
+      const instance = createFleet().add([pay], {}, { strictReplay: false, extensions: [observer] })
+      const taskId = await instance.start('pay')
+      await running.reached
+      await stop(instance, taskId)
+      instance.clock.advance(10_000)
+      await new Promise(setImmediate)
+      running.open()
+      await expect.poll(() => seen).toEqual([isContinued, isContinued])
+      await expect.poll(() => ends[1]).toBe(isContinued ? 'handed_off' : 'cancelled')
+    })
   })
 })

@@ -1,5 +1,6 @@
 import { type Clock, sleep, startBackgroundTimer } from '@x/core'
 import type { ServerEvents, JournalEntry, JournalStore } from '@x/exchange'
+import { createSuspension } from '@x/exchange/internal'
 import type { JsonObject, WireError } from '@x/schema'
 import type { ClaimedTask, LeaseState, ProgressNumbers, TaskProgress } from '../../engines/engine.ts'
 import type { TaskContext } from '../options.ts'
@@ -36,6 +37,12 @@ const stopMessages: Readonly<Record<AttemptStop['kind'], string>> = {
   cancelled: 'The task was cancelled',
   released: 'The task continues at another instance, because this process stops',
   too_large: 'The task has recorded more than its limit',
+}
+
+/** Where the task continues elsewhere, its handler must not undo anything, so the signal's reason is a suspension. */
+function createStopError({ kind }: AttemptStop): Error {
+  const message = stopMessages[kind]
+  return kind === 'lost' || kind === 'released' ? createSuspension(message) : new DOMException(message, 'AbortError')
 }
 
 const runOutcomes: Readonly<Record<AttemptEnd, Exclude<RunOutcome['status'], 'busy' | 'unknown'> | undefined>> = {
@@ -128,7 +135,7 @@ export class Attempt {
     if (this.#isFinished) return
     if (this.#stopReason === undefined || stopRanks[reason.kind] > stopRanks[this.#stopReason.kind])
       this.#stopReason = reason
-    this.#controller.abort(new DOMException(stopMessages[reason.kind], 'AbortError'))
+    this.#controller.abort(createStopError(reason))
   }
 
   /** Stops if the lease is lost or the task is cancelled. */
