@@ -72,7 +72,7 @@ function createParts(exchange: Exchange, connection: ConnectionView, options: Cl
     send: sendOnce,
     cache,
     getPartition,
-  } = withCache(createSendOnce(sendRaw, state), cachePartition, cacheContext)
+  } = withCache(createSendOnce(sendRaw, state, log), cachePartition, cacheContext)
   const send = withCompleteResult(sendOnce, state)
 
   const { toolIndex, getLists } = createOfferedLists({ send, clientState: state, clearCache: cache.clear }, log)

@@ -31,7 +31,7 @@ const results = {
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line)
   const tool = { name: params?.cursor ? 'second' : 'first', inputSchema: { type: params?.cursor ? 'string' : 'object' } }
-  const page = { ...list, tools: [tool], ...(params?.cursor ? {} : { nextCursor: 'c' }) }
+  const page = { ...list, tools: [params?.cursor ? tool : { ...tool, title: 7 }], ...(params?.cursor ? {} : { nextCursor: 'c' }) }
   const result = method === 'tools/list' ? page : method === 'tools/call' && params.name === 'none' ? undefined : results[method]
   const answer = result ? { result } : { error: { code: method === 'tools/call' ? -32602 : -32601, message: 'no' } }
   process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...answer }) + '\\n')
@@ -68,7 +68,9 @@ test('doctor examines a command, and reads all pages of its tools', async () => 
   const { code, out, err } = await runCommand(['doctor', ...program(twoPages)])
   expect(code).toBe(1)
   expect(out).toMatch(/^ok {4}discover {7}The server speaks 2026-07-28\.$/m)
-  expect(out).toMatch(/^WRONG lists {10}the tool "second" has no schema of an object;/m)
+  const problems =
+    /tools\/list has a number at tools\[0\]\.title, where a string belongs; the tool "second" has no schema of an object;/
+  expect(out.replaceAll(/\s+/g, ' ')).toMatch(problems)
   expect(out).toMatch(/^skip {2}host {11}Only for a server over HTTP\.$/m)
   expect(err).toContain('line 30')
 })

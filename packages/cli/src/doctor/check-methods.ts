@@ -1,5 +1,5 @@
 import { quoteText } from '@x/core'
-import { errorCodes, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import { checkResult, errorCodes, isJsonObject, type JsonObject, type JsonValue, type Method } from '@x/schema'
 import { findHostProblems } from '@x/server'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { findObstacle } from './check-auth.ts'
@@ -39,7 +39,7 @@ export async function checkLists(target: Target): Promise<Finding> {
 const maxPages = 100
 
 /** The problems, or the scopes that the token lacks. The tools of all pages together must suit the hosts. */
-async function checkList(target: Target, method: string): Promise<readonly string[] | Finding> {
+async function checkList(target: Target, method: Method): Promise<readonly string[] | Finding> {
   const problems: string[] = []
   const allTools: JsonValue[] = []
   let cursor: string | undefined
@@ -55,10 +55,17 @@ async function checkList(target: Target, method: string): Promise<readonly strin
     if (Array.isArray(tools)) allTools.push(...tools)
     if (typeof ttlMs !== 'number' || typeof cacheScope !== 'string')
       problems.push(`${page}${method} has no caching hints`)
+    else problems.push(...typeProblems(`${page}${method}`, checkResult(method, result)))
     if (typeof nextCursor !== 'string') return [...problems, ...toolListProblems(allTools.filter(isJsonObject))]
     cursor = nextCursor
   }
   return [...problems, `${method} has more than ${maxPages} pages`]
+}
+
+/** What clients leave out. A schema of another type is one of {@link toolProblems}, because those name the tool. */
+function typeProblems(list: string, failure: ReturnType<typeof checkResult>): readonly string[] {
+  if (failure === undefined || failure.path.includes('.inputSchema')) return []
+  return [`${list} has ${failure.got} at ${failure.path.slice(1)}, where ${failure.expected} belongs`]
 }
 
 function toolListProblems(toolList: readonly JsonObject[]): readonly string[] {

@@ -1,3 +1,4 @@
+import type { Log } from '@x/core'
 import {
   checkResult,
   type CompleteResult,
@@ -9,6 +10,7 @@ import {
   type ListToolsResult,
   type SubscriptionsListenResult,
 } from '@x/schema'
+import { omitInvalidItems } from '@x/schema/internal'
 import type { MultiRoundResults } from './input-required.ts'
 import { describeCheckFailure } from './client-error.ts'
 
@@ -27,11 +29,22 @@ export type ClientMethod = keyof CompleteResults
 /** A result with its method's type, or the path and reason of the failure. */
 export type CheckedResult<M extends ClientMethod> = { readonly result: CompleteResults[M] } | { readonly issue: string }
 
-/** Checks a complete result against its type in the specification. Unknown members are kept. */
-export function checkCompleteResult<M extends ClientMethod>(method: M, result: JsonObject): CheckedResult<M> {
+/**
+ * Checks a complete result against its type in the specification. Unknown members are kept, and invalid items of a list
+ * left out, which the log says.
+ */
+export function checkCompleteResult<M extends ClientMethod>(
+  method: M,
+  result: JsonObject,
+  log?: Log,
+): CheckedResult<M> {
   const failure = checkResult(method, result)
   // The cast is safe: this method's check has accepted the value. It is the original and no copy, because several
   // callers may share its text.
   if (failure === undefined) return { result: result as unknown as CompleteResults[M] }
-  return { issue: describeCheckFailure(failure, 'result') }
+  const rest = omitInvalidItems(method, result)
+  if (rest === undefined) return { issue: describeCheckFailure(failure, 'result') }
+  const message = `${rest.omitted} left out: ${describeCheckFailure(rest.failure)}`
+  log?.({ level: 'warn', code: 'item_refused', method, message })
+  return { result: rest.result as unknown as CompleteResults[M] }
 }

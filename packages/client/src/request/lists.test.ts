@@ -1,3 +1,4 @@
+import type { LogRecord } from '@x/core'
 import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../create-client.ts'
@@ -38,6 +39,35 @@ describe('A list', () => {
     expect(names(await client.listTools())).toEqual(['a', 'b'])
     expect(exchange.received.map(({ params }) => params)).toEqual([{}, { cursor: 'one' }, { cursor: 'two' }])
     expect(names(await taken(client.eachTool()))).toEqual(['a', 'b'])
+  })
+
+  test.each([
+    ['tools/list', 'tools', createMinimalTool('b', { description: null }), 'listTools', 'tools[1].description'],
+    ['tools/list', 'tools', { name: 'b' }, 'listTools', 'tools[1].inputSchema'],
+    ['prompts/list', 'prompts', { name: 7 }, 'listPrompts', 'prompts[1].name'],
+    ['resources/list', 'resources', { name: 'b' }, 'listResources', 'resources[1].uri'],
+    ['resources/templates/list', 'resourceTemplates', null, 'listResourceTemplates', 'resourceTemplates[1]'],
+  ] as const)('of %s is read without an item of another type, and the log says why', async (...row) => {
+    const [method, field, invalid, list, path] = row
+    const valid = { name: 'a', uri: 'a:b', uriTemplate: 'a:{b}', inputSchema: { type: 'object' } }
+    const { tools: _, ...page } = createToolsPage([])
+    const exchange = createScriptedExchange(() => ({ ...page, [field]: [valid, invalid, valid, invalid] }))
+    const records: LogRecord[] = []
+    const client = createClient(exchange, { ...hostInfo, log: (record) => void records.push(record) })
+    expect(await client[list]()).toHaveLength(2)
+    const message = expect.stringContaining(`2 left out: ${path}: expected`) as string
+    expect(records).toEqual([{ level: 'warn', code: 'item_refused', method, message }])
+  })
+
+  test.each([
+    ['an invalid member beside its items', createToolsPage([{ name: 'b' }], { ttlMs: 'long' })],
+    ['more invalid items than anybody would leave out', createToolsPage(Array(21).fill({}))],
+  ])('with %s is an error', async (_, page) => {
+    const client = createClient(
+      createScriptedExchange(() => page),
+      hostInfo,
+    )
+    await expect(client.listTools()).rejects.toMatchObject({ code: 'invalid_result' })
   })
 
   test('asks for no page before it is wanted', async () => {

@@ -40,8 +40,9 @@ export interface CoreClientOptions extends InputHandlers {
    */
   readonly maxResendMs?: number | undefined
   /**
-   * Receives warnings and errors for which no call rejects: tools that are omitted from lists (`tool_refused`),
-   * unusable output schemas (`schema_refused`), and failures of `keepFresh`. Default: a line each on standard error.
+   * Receives warnings and errors for which no call rejects: what is omitted from lists (`item_refused` if it is not of
+   * its type, `tool_refused` for invalid `x-mcp-header` annotations), unusable output schemas (`schema_refused`), and
+   * failures of `keepFresh`. Default: a line each on standard error.
    */
   readonly log?: Log | undefined
   /**

@@ -1,4 +1,4 @@
-import { quoteText } from '@x/core'
+import { type Log, quoteText } from '@x/core'
 import {
   isJsonObject,
   type JsonObject,
@@ -14,19 +14,20 @@ import { type ClientMethod, type CompleteResults, checkCompleteResult } from './
 
 /**
  * Reads a response: its complete result, or the input that the server requires. Throws {@link ClientError} with the
- * code `rpc` for an error response, and `invalid_result` for an invalid result.
+ * code `rpc` for an error response, and `invalid_result` for an invalid result. The log says what was left out of a list.
  */
 export function parseResult<M extends ClientMethod>(
   method: M,
   response: RpcResponse,
   getErrorContext: () => CallErrorContext,
+  log?: Log,
 ): CompleteResults[M] | InputRequired {
   if ('error' in response) throw peerError(response, getErrorContext())
   const row = findMethodRow(method)
   const { result } = response
   const type = result.resultType
   if (type !== undefined && type !== 'complete') return parseIncompleteResult(result, row, getErrorContext)
-  const checkOutcome = checkCompleteResult(method, normalizeResult(method, result, row))
+  const checkOutcome = checkCompleteResult(method, normalizeResult(method, result, row), log)
   if ('issue' in checkOutcome) {
     throw new ClientError('invalid_result', `the result is not valid at ${checkOutcome.issue}`, getErrorContext())
   }

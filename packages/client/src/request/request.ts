@@ -156,9 +156,13 @@ function encodeMcpName(
 }
 
 /** For methods that this client knows, whose results are checked. */
-export function createSendOnce(sendRawRequest: SendRaw, state: ClientState): SendOnce {
+export function createSendOnce(
+  sendRawRequest: SendRaw,
+  state: ClientState,
+  log: NonNullable<CoreClientSettings['log']>,
+): SendOnce {
   return async (call, options) =>
-    parseResult(call.method, await sendRawRequest(call, options), () => errorContextOf(call, state))
+    parseResult(call.method, await sendRawRequest(call, options), () => errorContextOf(call, state), log)
 }
 
 /** For all other methods, whose results come back unchecked. */

@@ -45,8 +45,8 @@ export function createOfferedLists(
 /**
  * Calls that read a server's lists page by page. A list is empty if the server does not have its method. Each call
  * rejects with `ClientError` `endless_list` for more than 1,000 pages, a repeated cursor, or more than 16,777,216
- * characters after the first page. Icons with unsafe URLs are removed. Tools with invalid `x-mcp-header` annotations
- * are left out, and logged as `tool_refused`.
+ * characters after the first page. Icons with unsafe URLs are removed. Items that are not of their type are left out, and
+ * logged as `item_refused`; so are tools with invalid `x-mcp-header` annotations, as `tool_refused`.
  */
 export interface ListCalls {
   eachTool(options?: ReadOptions): AsyncIterable<Tool>

@@ -98,6 +98,22 @@ describe('the error of a failed upstream contains its name, and the cause is in 
   })
 })
 
+test('a list is forwarded without its invalid items, and the log names the first', async () => {
+  const page = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
+  const tools = [{ name: 'a', inputSchema: { type: 'object' } }, { name: 'b' }]
+  const answer = async ({ request: { id } }: ArrivedRequest): Promise<RpcResponse> => ({
+    jsonrpc: '2.0',
+    id,
+    result: { ...page, tools },
+  })
+  const { server, records } = create({ answer })
+  const response = await server.exchange(createRequest('tools/list'), createCall())
+  expect(response).toMatchObject({ result: { tools: [{ name: 'a' }] } })
+  expect(records).toMatchObject([{ level: 'warn', code: 'invalid_result', method: 'tools/list', name: 'crm' }])
+  expect(records[0]).toHaveProperty('message', expect.stringContaining('.tools[1].inputSchema'))
+  await server.close()
+})
+
 test('a result of a type of an extension and an error with its data are forwarded', async () => {
   const results = [{ resultType: 'com.example/later', id: 1 }, undefined]
   const error = { code: -31_000, message: 'no such moon', data: { moon: 'ix' } }

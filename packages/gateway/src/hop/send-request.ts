@@ -21,6 +21,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
+import { omitInvalidItems } from '@x/schema/internal'
 import { limitHeaderParams, HeaderParamTools } from './header-params.ts'
 import type { Deps, HopOptions } from './hop-options.ts'
 import { RunningCalls } from './running-calls.ts'
@@ -118,17 +119,28 @@ function nameTarget({ method, params }: RpcRequest, call: Call): Call {
   return typeof target === 'string' ? withHeader(call, 'Mcp-Name', encodeHeaderValue(target)) : call
 }
 
-/** Makes an error of a result that is not of its method's type, so that nothing later must check it again. */
-function checkResponse(request: RpcRequest, response: RpcResponse, { name, log }: Deps): RpcResponse {
+/**
+ * Makes an error of a result that is not of its method's type, so that nothing later must check it again. A list is
+ * passed on without its invalid items.
+ */
+function checkResponse({ id, method }: RpcRequest, response: RpcResponse, { name, log }: Deps): RpcResponse {
   if ('error' in response) return response
-  const failure = findResultFailure(request, response.result)
+  const failure = findResultFailure(method, response.result)
   if (failure === undefined) return response
-  const message = `An invalid result of ${name} was not passed on: ${JSON.stringify(failure).slice(0, 500)}`
-  log({ level: 'warn', code: 'invalid_result', method: request.method, name, message })
-  return errorResponse(request.id, invalidResultError(name))
+  const warn = (problem: string, cause: unknown): void => {
+    const message = `${problem}: ${JSON.stringify(cause).slice(0, 500)}`
+    log({ level: 'warn', code: 'invalid_result', method, name, message })
+  }
+  const rest = findMethodRow(method) && omitInvalidItems(method as Method, response.result)
+  if (rest !== undefined) {
+    warn(`Invalid items of ${name} that were not passed on: ${rest.omitted}`, rest.failure)
+    return { ...response, result: rest.result }
+  }
+  warn(`An invalid result of ${name} was not passed on`, failure)
+  return errorResponse(id, invalidResultError(name))
 }
 
-function findResultFailure({ method }: RpcRequest, result: JsonObject): unknown {
+function findResultFailure(method: string, result: JsonObject): unknown {
   if (findMethodRow(method) === undefined) return undefined
   const { resultType, inputRequests } = result
   if (resultType === 'input_required')

@@ -1,0 +1,43 @@
+import type { JsonObject, JsonValue } from '@x/core'
+import type { Failure } from '../basic/failure.ts'
+import { checkResult } from './check-results.ts'
+import type { Method } from './methods.ts'
+
+/** A page of a list without the items that are not of their type. */
+export interface ValidItems {
+  readonly result: JsonObject
+  /** How many items were left out. */
+  readonly omitted: number
+  /** Of the first of them. */
+  readonly failure: Failure
+}
+
+// limit: invalid entries of a list | count | entries of a page that a client or a gateway leaves out | the page is an invalid result
+const maxOmittedItems = 20
+
+/**
+ * Leaves out the invalid items of an invalid result, so that one that a server got wrong does not cost all others.
+ * Undefined if the method is no list, or something else is invalid, too.
+ */
+export function omitInvalidItems(method: Method, result: JsonObject): ValidItems | undefined {
+  const first = checkResult(method, result)
+  if (first === undefined || !method.endsWith('/list')) return undefined
+  const { field } = placeOf(first)
+  let rest = result[field]
+  if (!Array.isArray(rest)) return undefined
+  let valid: readonly JsonValue[] = []
+  for (let omitted = 0; omitted <= maxOmittedItems; omitted += 1) {
+    const failure = checkResult(method, { ...result, [field]: rest })
+    if (failure === undefined) return { result: { ...result, [field]: valid.concat(rest) }, omitted, failure: first }
+    // What was checked before it is not checked again.
+    const { index } = placeOf(failure)
+    valid = valid.concat(rest.slice(0, index))
+    rest = rest.slice(index + 1)
+  }
+  return undefined
+}
+
+function placeOf({ path }: Failure): { readonly field: string; readonly index: number } {
+  const [, field = '', index] = /^\.(\w+)\[(\d+)/.exec(path) ?? []
+  return { field, index: Number(index) }
+}
