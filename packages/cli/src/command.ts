@@ -1,4 +1,3 @@
-import { parseDuration } from '@x/core'
 import { Command, InvalidArgumentError } from 'commander'
 import type { ExitCode } from './cli-error.ts'
 import type { CliIo } from './cli-io.ts'
@@ -64,9 +63,17 @@ export function parsePort(text: string): number {
   return Number(text)
 }
 
+const unitMs: ReadonlyMap<string | undefined, number> = new Map([
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+])
+
 /** A time span such as `90s`, `5m`, `2h` or `1d`, in milliseconds, for an option. */
 export function parseTimeSpan(text: string): number {
-  const ms = parseDuration(text, ['s', 'm', 'h', 'd'])
-  if (ms === undefined) throw new InvalidArgumentError('Write a number and s, m, h or d, such as 5m.')
-  return ms
+  const [, digits, unit] = /^(\d{1,9})(.)$/.exec(text) ?? []
+  const factor = unitMs.get(unit)
+  if (factor === undefined) throw new InvalidArgumentError('Write a number and s, m, h or d, such as 5m.')
+  return Number(digits) * factor
 }

@@ -1,15 +1,3 @@
-const unitMs: Readonly<Record<DurationUnit, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** Unit of a written time span. */
-export type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd'
-
-/** Reads a time span such as `90s`, in milliseconds. Undefined for another text, or a unit that is not listed. */
-export function parseDuration(text: string, units: readonly DurationUnit[]): number | undefined {
-  const [, digits, unit] = /^(\d{1,9})([a-z]{1,2})$/.exec(text) ?? []
-  const known = units.find((name) => name === unit)
-  return known === undefined ? undefined : Number(digits) * unitMs[known]
-}
-
 /** Writes milliseconds in their largest unit, such as `5m`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.round(Math.abs(ms) / 1000)

@@ -100,7 +100,7 @@ export {
   unref,
 } from './runtime.ts'
 export { escapeCharacter, formatCount, pageTextOf, quoteText } from './quote-text.ts'
-export { type DurationUnit, formatDuration, formatRetryAfter, parseDuration } from './duration.ts'
+export { formatDuration, formatRetryAfter } from './duration.ts'
 export { isThisMachine } from './this-machine.ts'
 export { codeOf, messageOf } from './thrown.ts'
 export {

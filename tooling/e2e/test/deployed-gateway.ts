@@ -23,7 +23,7 @@ export async function deployGateway(upstreamUrl: string): Promise<DeployedGatewa
     startInstance: async (port) => {
       const { listen, upstreams, ...file } = JSON.parse(textOf('gateway/gateway.json'))
       const { host: _, protect: __, ...settings } = listen
-      const own = { ...settings, port, allowedHosts: ['127.0.0.1', 'localhost'], notice: '1s' }
+      const own = { ...settings, port, allowedHosts: ['127.0.0.1', 'localhost'], noticeMs: 1000 }
       const crm = { ...upstreams.crm, url: upstreamUrl }
       const path = join(folder, `${port}.json`)
       await writeFile(path, JSON.stringify({ ...file, listen: own, upstreams: { crm } }))

@@ -1,4 +1,4 @@
-import { findClosestName, findMisspeltMembers, isJsonObject, isThisMachine, parseDuration, quoteText } from '@x/core'
+import { findClosestName, findMisspeltMembers, isJsonObject, isThisMachine, quoteText } from '@x/core'
 import * as z from 'zod'
 import { findUpstreamNameProblem } from '../names/names.ts'
 import { findAddressProblem } from '../hop/address.ts'
@@ -21,11 +21,6 @@ function members<Shape extends z.ZodRawShape>(shape: Shape) {
         : undefined,
   })
 }
-
-const duration = z
-  .string()
-  .regex(/^\d{1,6}(?:ms|s|m)$/, 'must be a number and ms, s or m, such as "3s"')
-  .transform((value) => parseDuration(value, ['ms', 's', 'm']) ?? 0)
 
 const headerName = text.regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'must be the name of a header')
 
@@ -168,9 +163,9 @@ export const gatewayFile = members({
     /** The proxy in front reports its client's address in this header, such as `x-forwarded-for`. */
     clientAddress: headerName.optional(),
     /** Time for which calls are still served after a signal, while `/readyz` returns 503. */
-    notice: duration.optional(),
+    noticeMs: z.int(milliseconds).min(0, milliseconds).optional(),
     /** Time that running calls then have to finish. */
-    grace: duration.optional(),
+    graceMs: z.int(milliseconds).min(0, milliseconds).optional(),
     /** Access tokens that hosts need. */
     protect: members({ resource: z.url(), issuers: z.array(z.url()).min(1) }).optional(),
   }).default({}),

@@ -15,7 +15,7 @@ const minimal = {
 }
 
 test('a file has the times of a stop, and the header with the address of clients', () => {
-  const listen = { notice: '3s', grace: '1500ms', clientAddress: 'x-forwarded-for' }
+  const listen = { noticeMs: 3000, graceMs: 1500, clientAddress: 'x-forwarded-for' }
   const { http, log } = createOperation(gatewayFile.parse({ ...minimal, listen }))
   expect([http.stopOnSignals, log]).toEqual([{ noticeMs: 3000, graceMs: 1500 }, undefined])
   const addressOf = (value: string | undefined): string | undefined =>
@@ -65,8 +65,8 @@ test.each(['70000', '1e3', '-1', '3000.5'])('a variable with the port %s is a pr
 })
 
 test.each([
-  [{ listen: { notice: 3 } }, 'listen.notice: '],
-  [{ listen: { grace: '3h' } }, 'listen.grace: must be a number and ms, s or m, such as "3s"'],
+  [{ listen: { noticeMs: '3s' } }, 'listen.noticeMs: must be a whole number of milliseconds, such as 60000'],
+  [{ listen: { grace: 3000 } }, 'Unrecognized key: "grace" (did you mean "graceMs"?)'],
   [{ listen: { clientAddress: 'x forwarded' } }, 'listen.clientAddress: must be the name of a header'],
   [{ listen: { port: '3000' } }, 'listen.port: must be a number from 0 to 65535, or { "env": NAME }'],
   [{ log: 'yaml' }, 'log: must be "json", or left out for lines of text'],

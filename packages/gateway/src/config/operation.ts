@@ -17,12 +17,12 @@ export function createOperation(
   readonly http: HttpSettings
   readonly log: Log | undefined
 } {
-  const { protect: _, port: _port, clientAddress, notice, grace, ...address } = listen
+  const { protect: _, port: _port, clientAddress, noticeMs, graceMs, ...address } = listen
   return {
     http: {
       ...address,
       port,
-      stopOnSignals: { noticeMs: notice, graceMs: grace },
+      stopOnSignals: { noticeMs, graceMs },
       ...(clientAddress !== undefined && { clientAddress: createAddressReader(clientAddress) }),
     },
     log: log === 'json' ? writeJsonLine : undefined,
