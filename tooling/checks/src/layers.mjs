@@ -87,7 +87,7 @@ export const folderLayers = {
   sessions: '. server client session-error.ts session-metadata.ts',
   cli:
     '. commands completion dev dev/api dev/calls dev/target dev/wire dev/event-log.ts dev/events.ts ' +
-    'dev/wire/fault.ts doctor calls publish doctor/check.ts doctor/http-probe.ts gateway openapi ' +
+    'dev/wire/fault.ts doctor gateway calls publish doctor/check.ts doctor/http-probe.ts openapi ' +
     'init tasks state keys command.ts output terminal json-option.ts cli-io.ts cli-error.ts ' +
     'package-root.ts',
   skills: '. node client server wire skill-error.ts',

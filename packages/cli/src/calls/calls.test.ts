@@ -48,7 +48,7 @@ test.each([
     'resource_metadata="ORIGIN/metadata", scope="notes"',
     `The server rejects the token of --token (or MCPX_TOKEN)
   It takes tokens of https://login.example for https://notes.example/mcp with the scopes notes.
-  Its log says what is wrong with this one. Without --token, you log in at a terminal.`,
+  Its log says what is wrong with this one. Without a token, you log in at a terminal.`,
   ],
   // A server must not choose where the command sends requests.
   [
@@ -59,7 +59,7 @@ test.each([
   [
     403,
     'error="insufficient_scope", scope="a b"',
-    'The token of --token lacks a scope: the server wants a b\n  Get a token with it.',
+    'The token of --token (or MCPX_TOKEN) lacks a scope: the server wants a b\n  Get a token with it.',
   ],
 ])(
   'a token that the server rejects with %i %s is an error that says what it wants',
@@ -107,7 +107,7 @@ describe('call', () => {
     await using waiting = await serveHttp(server)
     const { code, err } = await runCommand(['call', waiting.url, 'wait'], { signal: controller.signal })
     expect(code).not.toBe(0)
-    expect(err).toMatch(/^mcpx: the task \S+ is cancelled\nmcpx: Stopped\n$/)
+    expect(err).toMatch(/^mcpx: the task \S+ is being cancelled\nmcpx: Stopped\n$/)
     await expect.poll(() => isCancelled).toBe(true)
   })
 
@@ -130,7 +130,7 @@ describe('call', () => {
     const unanswered = await runCommand(['call', asking.url, 'ask', ...answers])
     expect([unanswered.code, unanswered.err]).toEqual([
       1,
-      expect.stringMatching(/^mcpx: the task \S+ is cancelled\n.*"tour"/),
+      expect.stringMatching(/^mcpx: the task \S+ is being cancelled\n.*"tour"/),
     ])
     expect(methods).toContain('tasks/cancel')
     methods.length = 0

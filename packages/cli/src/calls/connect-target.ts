@@ -136,7 +136,7 @@ async function cancelRunningTask(task: TaskHandle, { errorOutput, signal }: CliI
   const options = { timeoutMs: cancelTimeoutMs, maxResendMs: 0 }
   if (!signal.aborted && (await hasEnded(task, options))) return
   const end = await task.cancel(options).then(
-    () => 'is cancelled',
+    () => 'is being cancelled',
     () => 'continues at the server, which did not answer',
   )
   errorOutput.write(`mcpx: the task ${task.taskId} ${end}\n`)

@@ -12,8 +12,8 @@ export function createTokenAuthorizer(token: string): HttpAuthorizer {
       const missing = readMissingScope(status, challenge)
       if (missing !== undefined) {
         const lines = [
-          `The token of --token lacks a scope: the server wants ${toDisplayLine(missing)}`,
-          'Get a token with it. Without --token, you log in at a terminal, and grant it there.',
+          `The token of --token (or MCPX_TOKEN) lacks a scope: the server wants ${toDisplayLine(missing)}`,
+          'Get a token with it. Without one, you log in at a terminal, and grant it there.',
         ]
         throw new HttpError('status', lines.join('\n'), { origin: url.origin, status })
       }
@@ -58,6 +58,6 @@ function describeWanted(
   ]
   return [
     `${toDisplayLine(parts.join(' '))}.`,
-    'Its log says what is wrong with this one. Without --token, you log in at a terminal.',
+    'Its log says what is wrong with this one. Without a token, you log in at a terminal.',
   ]
 }

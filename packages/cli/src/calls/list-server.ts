@@ -32,6 +32,7 @@ export async function listServer(
     printer.line(printer.color('bold', toDisplayLine(name)))
     // Each line is indented, so that none looks like the head of a list below.
     for (const line of instructions?.split('\n') ?? []) printer.line(`  ${toDisplayLine(line)}`)
+    if (Object.values(lists).every(({ length }) => length === 0)) printer.line('  It offers nothing now.')
     printEntries(printer, 'TOOL', lists.tools.map(entryOf))
     printEntries(printer, 'PROMPT', lists.prompts.map(entryOf))
     printEntries(

@@ -1,7 +1,9 @@
 import { formatCount, messageOf } from '@x/core'
 import { createClient } from '@x/client'
 import { gateway, type GatewayOptions } from '@x/gateway'
+import { sayWaiting } from '../calls/unanswered-requests.ts'
 import type { ExitCode } from '../cli-error.ts'
+import type { CliIo } from '../cli-io.ts'
 import type { CommandContext } from '../command.ts'
 import { type Column, printTable } from '../output/printer.ts'
 import { readSettings } from './read-settings.ts'
@@ -29,7 +31,7 @@ export async function checkGateway(
 ): Promise<ExitCode> {
   const { gateway: options } = await readSettings(config, io)
   const names = Object.keys(options.upstreams)
-  const reports = await Promise.all(names.map((name) => testUpstream(name, options)))
+  const reports = await Promise.all(names.map((name) => testUpstream(name, options, io)))
   if (printer.isJson) printer.json({ upstreams: reports })
   else printTable(printer, columns, reports)
   return reports.some(({ problem }) => problem !== null) ? 1 : 0
@@ -42,7 +44,7 @@ const startTimeoutMs = 150_000
 const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
 const client = { name: 'mcpx', version: '1.0.0', capabilities }
 
-async function testUpstream(upstream: string, options: GatewayOptions): Promise<UpstreamReport> {
+async function testUpstream(upstream: string, options: GatewayOptions, io: CliIo): Promise<UpstreamReport> {
   const { [upstream]: checked } = options.upstreams
   // Tools of an API are planned from its document, and nothing is sent.
   if (checked !== undefined && 'server' in checked)
@@ -54,7 +56,8 @@ async function testUpstream(upstream: string, options: GatewayOptions): Promise<
     const started = { ...checked, connect: () => connection }
     try {
       // A gateway waits only five seconds for a list, so the upstream starts before it.
-      await createClient(connection, client).discover({ timeoutMs: startTimeoutMs, maxResendMs: 0 })
+      const use = [sayWaiting(upstream, io, () => connection.closed.aborted)]
+      await createClient(connection, { ...client, use }).discover({ timeoutMs: startTimeoutMs, maxResendMs: 0 })
       return await listStarted(upstream, { ...options, upstreams: { [upstream]: started } })
     } finally {
       await connection.close()
