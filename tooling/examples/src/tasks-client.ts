@@ -43,9 +43,8 @@ export async function resumeShipping(
 ): Promise<CallToolResult | 'nothing'> {
   const extensions = [tasksClient({ user: 'ada' })]
   const client = createClient(target, { name: 'host', version: '1.0.0', elicit, extensions })
-  const task = client.tasks.resume(JSON.parse(savedTask))
   try {
-    return await task.result()
+    return await client.tasks.resume(JSON.parse(savedTask)).result()
   } catch (error) {
     if (isTaskError(error) && (error.code === 'cancelled' || error.code === 'expired')) return 'nothing'
     throw error
@@ -56,10 +55,13 @@ export async function resumeShipping(
 // #region answer
 export async function answerLater(task: TaskHandle, ask: (message: string) => Promise<string>): Promise<void> {
   for await (const state of task) {
-    const question = state.status === 'input_required' ? state.inputRequests['carrier'] : undefined
-    if (question?.method !== 'elicitation/create') continue
-    const carrier = await ask(question.params.message)
-    await task.answer({ carrier: { action: 'accept', content: { carrier } } })
+    if (state.status !== 'input_required') continue
+    // An answer that the server rejects is asked for again, under another key.
+    for (const [key, question] of Object.entries(state.inputRequests)) {
+      if (question.method !== 'elicitation/create') continue
+      const carrier = await ask(question.params.message)
+      await task.answer({ [key]: { action: 'accept', content: { carrier } } })
+    }
   }
 }
 // #endregion answer

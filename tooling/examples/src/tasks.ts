@@ -55,13 +55,13 @@ export const shipWith = (ship: (order: string, idempotencyKey: string) => Promis
   })
 // #endregion first
 
+// #region undo
 interface Warehouse {
   readonly charge: (item: string, idempotencyKey: string) => Promise<void>
   readonly refund: (item: string) => Promise<void>
   readonly pack: (item: string, signal: AbortSignal) => Promise<string>
 }
 
-// #region undo
 export const order = (shop: Warehouse) =>
   tool('order', {
     description: 'Orders an item',

@@ -236,7 +236,7 @@ export interface TaskProgress {
   readonly statusMessage?: string | undefined
   /** New numbers of progress. Undefined leaves the stored ones. */
   readonly progress?: ProgressNumbers | undefined
-  /** True if a step was recorded, which resets the count of failures. */
+  /** True if a step was recorded, or a checkpoint with another value, which resets the count of failures. */
   readonly hasProgressed: boolean
 }
 
@@ -310,7 +310,7 @@ export interface TaskFilter {
   readonly owner?: string | undefined
   /** Least age, in milliseconds since creation. */
   readonly olderThanMs?: number | undefined
-  /** Least number of failures since the last recorded step. */
+  /** Least number of failures since the last recorded step or checkpoint. */
   readonly minFailures?: number | undefined
   /** Maximum number of tasks on a page. */
   readonly limit: number

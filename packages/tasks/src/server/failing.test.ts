@@ -73,8 +73,39 @@ test('a task whose process dies repeatedly ends with an error about it', async (
     fleet.add([deadly], { maxFailures: 2 })
   }
   const { status, error, statusMessage } = await first.reach(taskId, ({ status }) => status !== 'working')
-  const message = 'The task was started 2 times, and each time its process died or stopped before a step was done'
+  const message =
+    'The task was started 2 times, and each time its process died or stopped before a step was done or a checkpoint saved'
   expect([status, error, statusMessage]).toEqual(['failed', { code: errorCodes.internal, message }, message])
+})
+
+test.each([
+  ['another', 1, 'completed'],
+  ['the same', 0, 'failed'],
+] as const)('a task whose process dies again and again after it saved %s value of a checkpoint', async (...row) => {
+  const [, step, end] = row
+  const saved: number[] = []
+  const scan = tool('scan', {
+    description: 'Scans',
+    task: 'required',
+    run: async (_, ctx) => {
+      const at = ctx.checkpoint('scan', 0)
+      if (at.value === 4) return 'scanned'
+      await at.save(at.value + step)
+      saved.push(at.value)
+      return new Promise<string>(() => {})
+    },
+  })
+  const fleet = createFleet()
+  const add = () => fleet.add([scan], { maxFailures: 2 }, { strictReplay: false })
+  const first = add()
+  const taskId = await first.start('scan')
+  for (let attempts = 1; (await first.see(taskId)).status === 'working'; attempts += 1) {
+    await expect.poll(() => saved).toHaveLength(attempts)
+    fleet.pass(fleet.engine.leaseMs + 1)
+    const next = add()
+    if (saved.length === (step === 0 ? 2 : 4)) await next.reach(taskId, ({ status }) => status !== 'working')
+  }
+  expect([(await first.see(taskId)).status, saved]).toEqual([end, step === 0 ? [0, 0] : [1, 2, 3, 4]])
 })
 
 test('a handler that throws outside of its promise does not affect the process and the other tasks', async () => {

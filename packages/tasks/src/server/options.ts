@@ -60,8 +60,8 @@ export interface TaskOptions {
    */
   readonly pollIntervalMs?: number | undefined
   /**
-   * How often a task's lease may expire without a recorded step in between, because its process died or hung, before
-   * the task fails. Default: 5.
+   * How often a task's lease may expire without a recorded step or another value of a checkpoint in between, because its
+   * process died or hung, before the task fails. Default: 5.
    */
   readonly maxFailures?: number | undefined
   /**
@@ -122,7 +122,7 @@ const taskOptionTable = {
   // limit: ms | a task after its last change | deleted
   ttlMs: { default: 86_400_000, isNullable: true },
   pollIntervalMs: 1000,
-  // limit: count | crashes in a row without a completed step | the task fails
+  // limit: count | crashes in a row without a completed step or another value of a checkpoint | the task fails
   maxFailures: 5,
   state: undefined,
   persistentWorkflow: { default: false, type: optionTypes.boolean },

@@ -1,7 +1,7 @@
 import { type Clock, sleep, startBackgroundTimer } from '@x/core'
 import type { ServerEvents, JournalEntry, JournalStore } from '@x/exchange'
 import { createSuspension } from '@x/exchange/internal'
-import type { JsonObject, WireError } from '@x/schema'
+import { isJsonObject, type JsonObject, type WireError } from '@x/schema'
 import type { ClaimedTask, LeaseState, ProgressNumbers, TaskProgress } from '../../engines/engine.ts'
 import type { TaskContext } from '../options.ts'
 import type { RunOutcome } from '../task-runner.ts'
@@ -43,6 +43,12 @@ const stopMessages: Readonly<Record<AttemptStop['kind'], string>> = {
 function createStopError({ kind }: AttemptStop): Error {
   const message = stopMessages[kind]
   return kind === 'lost' || kind === 'released' ? createSuspension(message) : new DOMException(message, 'AbortError')
+}
+
+/** A handler that saves the value of an earlier attempt again may be where its process died. */
+function isNewCheckpoint({ member, key = '', value }: JournalEntry, { checkpoints }: JsonObject): boolean {
+  if (member !== 'checkpoints') return false
+  return !isJsonObject(checkpoints) || JSON.stringify(checkpoints[key]) !== JSON.stringify(value)
 }
 
 const runOutcomes: Readonly<Record<AttemptEnd, Exclude<RunOutcome['status'], 'busy' | 'unknown'> | undefined>> = {
@@ -173,7 +179,7 @@ export class Attempt {
         // An instance that records an entry supports the task, so the count of requeues is reset.
         if (this.#unrecordedEntries.length === 0) this.#unrecordedEntries.push(...createResetEntries(this.task))
         this.#unrecordedEntries.push(entry)
-        if (entry.member === 'steps') this.#hasProgressed = true
+        if (entry.member === 'steps' || isNewCheckpoint(entry, journal)) this.#hasProgressed = true
       },
       commit: () => {
         if (this.#stopReason !== undefined) return Promise.reject(this.signal.reason)

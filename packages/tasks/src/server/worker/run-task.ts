@@ -245,6 +245,6 @@ function failedEnd(error: WireError): Omit<TaskEnd, 'lifetimeMs'> {
 }
 
 function tooManyFailuresError(failures: number): WireError {
-  const message = `The task was started ${failures} times, and each time its process died or stopped before a step was done`
+  const message = `The task was started ${failures} times, and each time its process died or stopped before a step was done or a checkpoint saved`
   return { code: errorCodes.internal, message }
 }
