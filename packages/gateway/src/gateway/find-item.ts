@@ -1,5 +1,7 @@
-import { isJsonObject, type JsonObject } from '@x/core'
-import type { Upstream, UpstreamAnswer } from '../upstream/upstream.ts'
+import { isCancelled, isJsonObject, type JsonObject } from '@x/core'
+import type { Call } from '@x/exchange'
+import type { RpcRequest } from '@x/schema'
+import { isAway, type Upstream, type UpstreamAnswer } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
 import { createRelatedRequest } from '../hop/host-identity.ts'
 import { encodeName, mayHaveDigest } from '../names/names.ts'
@@ -55,12 +57,22 @@ async function* readItems(
 ): AsyncGenerator<JsonObject, void> {
   let cursor: JsonObject = {}
   for (let count = 0; count < maxPages; count += 1) {
-    const answer = await upstream.ask(createRelatedRequest(request, `${items}/list`, cursor), call)
+    const answer = await askPatiently(upstream, createRelatedRequest(request, `${items}/list`, cursor), call)
     const page = await requirePage(answer, upstream)
     const { [items]: found, nextCursor } = page
     for (const item of Array.isArray(found) ? found : []) if (isJsonObject(item)) yield item
     if (typeof nextCursor !== 'string') return
     cursor = { cursor: nextCursor }
+  }
+}
+
+const maxStartTries = 4
+
+/** A call waits longer for a process that starts than a list of a host does. */
+async function askPatiently(upstream: Upstream, request: RpcRequest, call: Call): Promise<UpstreamAnswer> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await upstream.ask(request, call)
+    if (!isAway(answer) || tries === maxStartTries || !upstream.hop.isStarting || isCancelled(call)) return answer
   }
 }
 

@@ -1,7 +1,44 @@
+import { createGate } from '@tooling/vitest/gate'
+import { manualClock } from '@tooling/vitest/manual-clock'
 import { expect, test } from 'vitest'
 import type { ConnectionState, LogRecord } from '../index.ts'
 import { createGateway, errorOf, resultOf } from '../testing/gateway-kit.ts'
 import { answerPlainly, createScriptedUpstream } from '../testing/scripted-upstream.ts'
+
+test('a call of a pinned tool waits for a process that starts, as other calls do', async () => {
+  const [clock, started] = [manualClock(), createGate()]
+  const tools = [{ name: 'add', inputSchema: { type: 'object' } }]
+  const crm = createScriptedUpstream({
+    peer: { revision: '2026-07-28' },
+    url: 'stdio:crm',
+    hasStates: true,
+    describe: ({ id }) => started.opened.then(() => ({ jsonrpc: '2.0', id, result: {} })),
+    answer: async ({ request, call }) => {
+      if (request.method === 'tools/call') return answerPlainly(request, call)
+      const result = { resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools }
+      return { jsonrpc: '2.0', id: request.id, result }
+    },
+  })
+  const pins = { get: () => undefined, add: (_: string, digest: string) => digest }
+  const server = createGateway({ crm: { ...crm, tools: { pins } } }, { runtime: clock })
+  const passFiveSeconds = async (times: number): Promise<void> => {
+    for (let count = 0; count < times; count += 1) {
+      await expect.poll(() => clock.waiting).toBeGreaterThan(1)
+      clock.advance(5000)
+      await new Promise(setImmediate)
+    }
+  }
+  const params = { name: 'crm__add', arguments: {} }
+  const early = errorOf(server, 'tools/call', params)
+  await passFiveSeconds(4)
+  const data = { begun: false, retryAfterMs: 2000 }
+  expect(await early).toMatchObject({ message: 'Upstream "crm" has not started yet', data })
+  const late = resultOf(server, 'tools/call', params)
+  await passFiveSeconds(2)
+  started.open()
+  expect(await late).toMatchObject({ resultType: 'complete' })
+  await server.close()
+})
 
 test('an upstream stays unreachable for its pinned tools when their definitions have to be read again [GWY-007]', async () => {
   let [now, isGone] = [0, false]

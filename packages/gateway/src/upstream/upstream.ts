@@ -166,6 +166,7 @@ export class Upstream {
   async createMissingListError(): Promise<McpError> {
     const retryAfterMs = await this.availability.check()
     if (retryAfterMs !== undefined) return this.states.createAwayError(retryAfterMs)
+    if (this.hop.isStarting) return notStartedError(this.name)
     const { isNew, source } = this.states
     return noAnswerError(this.name, { begun: false, cause: source.state.reason, isNew })
   }
