@@ -192,6 +192,11 @@ test.each<[string, object | string, string]>([
   ],
   ['with an address that is none', { mcpServers: { a: { url: 'localhost' } } }, 'a.url: must be a URL'],
   [
+    'with clear text to another machine',
+    { servers: { a: { url: 'http://192.0.2.1/mcp' } } },
+    'neither https: nor http:',
+  ],
+  [
     'with variables in a missing file',
     { servers: { a: { command: 'x', envFile: 'no' } } },
     'a.envFile: the file no cannot',

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { checkArgument, objectWith, type OptionTable, optionTypes, resolveOptions } from '@x/core'
 import type { HttpAuthorizer } from '@x/exchange'
 import { type CommandEntry, connectAny } from '@x/legacy/client'
+import { findAddressProblem } from '../hop/address.ts'
 import { createPersonLogin } from '../hop/person-login.ts'
 import type { GatewayUpstreamOptions } from '../upstream/upstream-options.ts'
 import type { PinFile } from './file-pins.ts'
@@ -98,11 +99,12 @@ async function createUrlConnect(
 ): Promise<GatewayUpstreamOptions['connect']> {
   const address = await expandPlaceholders(text, `${name}.url`, placeholders)
   const headers = await expandAll(given, `${name}.headers`, placeholders)
-  if (!URL.canParse(address)) {
-    placeholders.problems.push(`${name}.url: must be a URL`)
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  const problem = url === undefined ? 'must be a URL' : findAddressProblem(url)
+  if (url === undefined || problem !== undefined) {
+    placeholders.problems.push(`${name}.url: ${problem}`)
     return unreadable
   }
-  const url = new URL(address)
   const hasToken = Object.keys(headers).some((header) => header.toLowerCase() === 'authorization')
   const auth = hasToken ? undefined : authorize({ name, url, clientId, clientSecret })
   return () => connectAny(url, { http: { headers, auth } })
