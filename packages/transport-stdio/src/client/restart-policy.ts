@@ -46,7 +46,7 @@ export class RestartPolicy {
 
 function restartsExhaustedError(exitCount: number, lastError: StdioError): StdioError {
   const frequency = exitCount === 1 ? 'once' : `${exitCount} times in a row`
-  const message = `The server's process ended ${frequency}, and only a new connection starts it again; the last time: ${lastError.message}`
+  const message = `The server's process ended ${frequency}; the last time: ${lastError.message}`
   const { exitCode, signal, stderr } = lastError
   return new StdioError('restarts', message, { exitCode, signal, stderr, cause: lastError })
 }

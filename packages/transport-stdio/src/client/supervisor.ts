@@ -230,7 +230,7 @@ function createStartError(command: string, exit: EndedProcess): StdioError {
   const { exitCode, signal, stderr, firstOutput } = exit
   // A runtime reports its reason first. The calls that led to it follow, and would fill the last lines.
   const outputSuffix = firstOutput === '' ? '; it wrote nothing to stderr' : `; its first output: ${firstOutput}`
-  const message = `The server's process (${command}) ${describeEnd(exit)} before it answered anything, and only a new connection starts it again${outputSuffix}`
+  const message = `The server's process (${command}) ${describeEnd(exit)} before it answered anything${outputSuffix}`
   return new StdioError('restarts', message, { exitCode, signal, stderr })
 }
 
