@@ -45,13 +45,21 @@ export function openProcessIo(): ProcessIo {
 
 type StopListener = Pick<ProcessIo, 'signal' | 'endIfStopped'>
 
+/** A command that was stopped may leave open what would keep the process alive. */
+const lastWorkMs = 500
+
 function listenForStop(): StopListener {
   const controller = new AbortController()
   let endProcess = (): void => {}
   const ignoreSignals = onStopSignal((name) => {
-    endProcess = () => {
+    const end = (): void => {
       ignoreSignals()
       endBySignal(name)
+    }
+    endProcess = () => {
+      // What has begun is done first, such as noting that a login was given up.
+      process.once('beforeExit', end)
+      setTimeout(end, lastWorkMs).unref()
     }
     controller.abort(new Error(`Stopped by ${name}`))
   })

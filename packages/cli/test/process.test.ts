@@ -49,6 +49,30 @@ test('the program ends by itself with the exit code of the command [OPS-010]', a
   expect(await run(['--version'])).toMatchObject({ code: 0, out: `${manifest.version}\n` })
 })
 
+test('what has begun when a signal stops a command is done before the process ends', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mcpx-stop-'))
+  const [written, outfile] = [join(folder, 'written'), join(folder, 'stopped.mjs')]
+  const contents = `
+    import { appendFile } from 'node:fs/promises'
+    import { openProcessIo } from './cli-io.ts'
+    const io = openProcessIo()
+    const stopped = new Promise((resolve) => io.signal.addEventListener('abort', resolve))
+    const open = setInterval(() => process.stdout.write('ready'), 10)
+    await stopped
+    clearInterval(open)
+    void (async () => { for (let i = 0; i < 9; i += 1) await appendFile(process.argv[2], String(i)) })()
+    io.endIfStopped()`
+  const resolveDir = fileURLToPath(new URL('../src', import.meta.url))
+  await build({ stdin: { contents, resolveDir }, bundle: true, format: 'esm', platform: 'node', outfile })
+  const child = spawn(process.execPath, [outfile, written], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'close')
+  await once(child.stdout, 'data')
+  child.kill('SIGINT')
+  expect(await ended).toEqual([null, 'SIGINT'])
+  expect(readFileSync(written, 'utf8')).toBe('012345678')
+  await rm(folder, { recursive: true })
+})
+
 test('a store whose package is not installed is named with the command to install it, without a stack trace', async () => {
   // This package has no `@redis/client`.
   expect(await run(['tasks', 'counts', '--store', 'redis://127.0.0.1:1'])).toEqual({
