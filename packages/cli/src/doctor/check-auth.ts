@@ -19,14 +19,19 @@ export async function checkAuth(target: Target): Promise<Finding> {
       `A 401 asks for ${quoteText(scheme)}, and clients of the protocol send Bearer or DPoP.`,
       'Let the proxy in front pass the endpoint on without a login of its own.',
     )
-  const metadataUrl = readMetadataUrl(reply)
-  if (metadataUrl === undefined)
-    return wrong(
-      'A 401 has no resource_metadata in WWW-Authenticate.',
-      'Add the address of the protected resource metadata (RFC 9728): a client finds the issuer there.',
-    )
   const isTokenRejected = target.token !== undefined && discovered.status === 401
+  const metadataUrl = readMetadataUrl(reply)
+  if (metadataUrl === undefined) return withoutMetadata(target.token !== undefined && !isTokenRejected)
   return checkMetadataAt(anonymous, metadataUrl, isTokenRejected)
+}
+
+function withoutMetadata(isTokenAccepted: boolean): Finding {
+  if (isTokenAccepted)
+    return skipped('A 401 names no authorization server, so no host can log in: its users enter a token.')
+  return wrong(
+    'A 401 has no resource_metadata in WWW-Authenticate.',
+    'Add the address of the protected resource metadata (RFC 9728): a client finds the issuer there.',
+  )
 }
 
 async function checkMetadataAt(target: Target, metadataUrl: URL, isTokenRejected: boolean): Promise<Finding> {

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { serveHttp } from '@x/transport-http/node'
+import { type RequestView, serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
 import { server } from '../testing/resolve-server.ts'
 import { runCommand } from '../testing/run-command.ts'
@@ -105,6 +105,18 @@ test('a check whose request alone makes the server fail has found its fault', as
     expect(checks).toContainEqual(
       expect.objectContaining({ id, status: 'wrong', found: expect.stringContaining('500, error -32603: bug') }),
     )
+})
+
+test.each([
+  ['x', 'skipped'],
+  ['y', 'wrong'],
+])('a server with tokens of its own is right for users who have one: %s is %s', async (token, status) => {
+  const principal = { subject: 'ada' }
+  const auth = ({ header }: RequestView) =>
+    header('authorization') === 'Bearer x' ? principal : { status: 401, message: 'no' }
+  await using http = await serveHttp(server, { auth })
+  const { json } = await runCommand(['doctor', http.url, '--token', token, '--json'])
+  expect(Object(json()).checks).toContainEqual(expect.objectContaining({ id: 'auth', status }))
 })
 
 test('an issuer that cannot answer now is neither misspelt nor a server without the revision', async () => {
