@@ -27,7 +27,8 @@ export function toTask(
   return {
     taskId: id,
     status,
-    ...(statusMessage !== undefined && { statusMessage }),
+    // Of a cancelled task, clients take it for the reason, and it is a report of progress.
+    ...(statusMessage !== undefined && status !== 'cancelled' && { statusMessage }),
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(updatedAt).toISOString(),
     ttlMs,

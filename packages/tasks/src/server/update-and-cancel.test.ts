@@ -100,6 +100,7 @@ describe('tasks/cancel', () => {
       description: 'Does not listen',
       task: 'allowed',
       run: async (_, ctx) => {
+        ctx.progress(1, 2, 'Still deaf')
         await shut.pass()
         return ctx.step('late', () => 'Done after all')
       },
@@ -107,11 +108,14 @@ describe('tasks/cancel', () => {
     const { start, reach, result, see, clock } = createFleet().add([deaf])
     const taskId = await start('deaf')
     await shut.reached
+    clock.advance(500)
+    await reach(taskId, ({ statusMessage }) => statusMessage === 'Still deaf')
     await result('tasks/cancel', { taskId })
     clock.advance(4999)
     expect((await see(taskId)).status).toBe('working')
     clock.advance(1)
     const cancelled = await reach(taskId, 'cancelled')
+    expect(cancelled).not.toHaveProperty('statusMessage')
     shut.open()
     await new Promise(setImmediate)
     expect(await see(taskId)).toEqual(cancelled)
