@@ -1,5 +1,13 @@
 import { quoteText } from '@x/core'
-import { checkResult, errorCodes, isJsonObject, type JsonObject, type JsonValue, type Method } from '@x/schema'
+import {
+  checkResult,
+  errorCodes,
+  type Failure,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Method,
+} from '@x/schema'
 import { findHostProblems } from '@x/server'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { findObstacle } from './check-auth.ts'
@@ -63,7 +71,7 @@ async function checkList(target: Target, method: Method): Promise<readonly strin
 }
 
 /** What clients leave out. A schema of another type is one of {@link toolProblems}, because those name the tool. */
-function typeProblems(list: string, failure: ReturnType<typeof checkResult>): readonly string[] {
+function typeProblems(list: string, failure: Failure | undefined): readonly string[] {
   if (failure === undefined || failure.path.includes('.inputSchema')) return []
   return [`${list} has ${failure.got} at ${failure.path.slice(1)}, where ${failure.expected} belongs`]
 }

@@ -42,9 +42,9 @@ export function checkCompleteResult<M extends ClientMethod>(
   // The cast is safe: this method's check has accepted the value. It is the original and no copy, because several
   // callers may share its text.
   if (failure === undefined) return { result: result as unknown as CompleteResults[M] }
-  const rest = omitInvalidItems(method, result)
+  const rest = omitInvalidItems(method, result, failure)
   if (rest === undefined) return { issue: describeCheckFailure(failure, 'result') }
-  const message = `${rest.omitted} left out: ${describeCheckFailure(rest.failure)}`
+  const message = `${rest.omitted} left out: ${describeCheckFailure(failure)}`
   log?.({ level: 'warn', code: 'item_refused', method, message })
   return { result: rest.result as unknown as CompleteResults[M] }
 }

@@ -66,9 +66,10 @@ async function* readItems(
   }
 }
 
+/** Each waits as long as the list of a host does. */
 const maxStartTries = 4
 
-/** A call waits longer for a process that starts than a list of a host does. */
+/** A call waits longer for a process that starts. */
 async function askPatiently(upstream: Upstream, request: RpcRequest, call: Call): Promise<UpstreamAnswer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await upstream.ask(request, call)

@@ -1,4 +1,4 @@
-import { errorRecord, isCancelled, type JsonObject, withSignalOf } from '@x/core'
+import { errorRecord, formatCount, isCancelled, type JsonObject, withSignalOf } from '@x/core'
 import {
   type Call,
   type CallHeaders,
@@ -14,6 +14,7 @@ import {
   checkResult,
   encodeHeaderValue,
   errorResponse,
+  type Failure,
   findMethodRow,
   isMcpError,
   type McpError,
@@ -127,20 +128,18 @@ function checkResponse({ id, method }: RpcRequest, response: RpcResponse, { name
   if ('error' in response) return response
   const failure = findResultFailure(method, response.result)
   if (failure === undefined) return response
-  const warn = (problem: string, cause: unknown): void => {
-    const message = `${problem}: ${JSON.stringify(cause).slice(0, 500)}`
-    log({ level: 'warn', code: 'invalid_result', method, name, message })
-  }
-  const rest = findMethodRow(method) && omitInvalidItems(method as Method, response.result)
-  if (rest !== undefined) {
-    warn(`Invalid items of ${name} that were not passed on: ${rest.omitted}`, rest.failure)
-    return { ...response, result: rest.result }
-  }
-  warn(`An invalid result of ${name} was not passed on`, failure)
-  return errorResponse(id, invalidResultError(name))
+  // A failure is that of a method with a row, so it is one of the table.
+  const rest = omitInvalidItems(method as Method, response.result, failure)
+  const problem =
+    rest === undefined
+      ? `An invalid result of ${name} was not passed on`
+      : `${name} listed ${formatCount(rest.omitted, 'invalid item')}, not passed on`
+  const message = `${problem}: ${JSON.stringify(failure).slice(0, 500)}`
+  log({ level: 'warn', code: 'invalid_result', method, name, message })
+  return rest === undefined ? errorResponse(id, invalidResultError(name)) : { ...response, result: rest.result }
 }
 
-function findResultFailure(method: string, result: JsonObject): unknown {
+function findResultFailure(method: string, result: JsonObject): Failure | undefined {
   if (findMethodRow(method) === undefined) return undefined
   const { resultType, inputRequests } = result
   if (resultType === 'input_required')

@@ -8,31 +8,28 @@ export interface ValidItems {
   readonly result: JsonObject
   /** How many items were left out. */
   readonly omitted: number
-  /** Of the first of them. */
-  readonly failure: Failure
 }
 
 // limit: invalid entries of a list | count | entries of a page that a client or a gateway leaves out | the page is an invalid result
 const maxOmittedItems = 20
 
 /**
- * Leaves out the invalid items of an invalid result, so that one that a server got wrong does not cost all others.
- * Undefined if the method is no list, or something else is invalid, too.
+ * Leaves out the invalid items of a result whose check has failed, so that one that a server got wrong does not cost all
+ * others. Undefined if the method is no list, or something else is invalid, too.
  */
-export function omitInvalidItems(method: Method, result: JsonObject): ValidItems | undefined {
-  const first = checkResult(method, result)
-  if (first === undefined || !method.endsWith('/list')) return undefined
+export function omitInvalidItems(method: Method, result: JsonObject, first: Failure): ValidItems | undefined {
   const { field } = placeOf(first)
   let rest = result[field]
-  if (!Array.isArray(rest)) return undefined
+  if (!Array.isArray(rest) || !method.endsWith('/list')) return undefined
   let valid: readonly JsonValue[] = []
+  let failure: Failure | undefined = first
   for (let omitted = 0; omitted <= maxOmittedItems; omitted += 1) {
-    const failure = checkResult(method, { ...result, [field]: rest })
-    if (failure === undefined) return { result: { ...result, [field]: valid.concat(rest) }, omitted, failure: first }
+    if (failure === undefined) return { result: { ...result, [field]: valid.concat(rest) }, omitted }
     // What was checked before it is not checked again.
     const { index } = placeOf(failure)
     valid = valid.concat(rest.slice(0, index))
     rest = rest.slice(index + 1)
+    failure = checkResult(method, { ...result, [field]: rest })
   }
   return undefined
 }

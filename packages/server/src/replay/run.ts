@@ -38,7 +38,7 @@ export class Run {
   #closedWhileStopping = false
   #isHandOffCounted = false
   #controller: AbortController | undefined
-  /** What the functions of a suspended run reject with. */
+  /** Set when it is first needed. */
   #suspension: unknown
 
   constructor(request: ServedRequest, name: string, journal?: RunJournal, isStrict = false) {
@@ -116,7 +116,7 @@ export class Run {
   /** Throws if the context can no longer be used: the suspension, or a `HandlerError` if the call has ended. */
   checkNotOver(functionName: string): void {
     if (!this.isOver) return
-    if (this.#phase === 'suspended') throw this.#suspension
+    if (this.#phase === 'suspended') throw this.#rejection
     const message = `${functionName} was used after the call had ended: await everything that the handler starts`
     throw new HandlerError('ended', message)
   }
@@ -202,7 +202,7 @@ export class Run {
     this.#end = higherEnd(this.#end, { kind: 'store_failed', error: toInternalError(error, this) })
     this.#suspend()
     this.#endWaits()
-    return this.#suspension ?? this.#createSuspension()
+    return this.#rejection
   }
 
   /**
@@ -268,7 +268,7 @@ export class Run {
 
   /** Rejects when the run is suspended. If it is over, nothing can stop it any more, so the rejection comes at once. */
   #stopWith(end: RunEnd): Promise<never> {
-    if (this.isOver) return Promise.reject(this.#suspension ?? this.#createSuspension())
+    if (this.isOver) return Promise.reject(this.#rejection)
     this.#end = higherEnd(this.#end, end)
     return this.#stop?.promise ?? this.#createStop()
   }
@@ -295,15 +295,20 @@ export class Run {
   #suspend(): void {
     if (this.isOver) return
     this.#phase = 'suspended'
-    this.#suspension = this.#createSuspension()
-    this.#stop?.reject(this.#suspension)
-    this.#controller?.abort(this.#suspension)
+    this.#stop?.reject(this.#rejection)
+    this.#controller?.abort(this.#rejection)
   }
 
-  /** The handler of a cancelled call does not run again, so it gets the reason, and may have something to undo. */
-  #createSuspension(): unknown {
-    if (this.rejectedEnd === 'cancelled') return this.request.call.signal.reason
-    return suspensionFor([...(this.askedQuestions?.keys() ?? [])])
+  /**
+   * What the functions of a run that is over reject with. The handler of a cancelled call does not run again, so it gets
+   * the reason, and may have something to undo.
+   */
+  get #rejection(): unknown {
+    this.#suspension ??=
+      this.rejectedEnd === 'cancelled'
+        ? this.request.call.signal.reason
+        : suspensionFor([...(this.askedQuestions?.keys() ?? [])])
+    return this.#suspension
   }
 
   /** Aborts when the call is cancelled, and when the run is suspended. */
@@ -316,7 +321,7 @@ export class Run {
     const controller = new AbortController()
     const { call } = this.request
     if (isCancelled(call)) controller.abort(call.signal.reason)
-    else if (this.#phase === 'suspended') controller.abort(this.#suspension)
+    else if (this.#phase === 'suspended') controller.abort(this.#rejection)
     else onRequestCancelled(this.request, (reason) => controller.abort(reason))
     return controller
   }

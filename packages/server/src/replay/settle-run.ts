@@ -1,4 +1,4 @@
-import { isCancelled, quoteText } from '@x/core'
+import { quoteText } from '@x/core'
 import { isSuspension } from '@x/exchange/internal'
 import { describeType } from '../request/json-copy.ts'
 import { authorFramesOf, type StartedUse } from './context-uses.ts'
@@ -196,7 +196,7 @@ function warnUnusedStep(run: Run): void {
 
 function warnSwallowedError(run: Run, outcome: RunOutcome<unknown>): void {
   // The reason of a cancelled call is no suspension.
-  if (isCancelled(run.request.call)) return
+  if (run.rejectedEnd === 'cancelled') return
   // A handler that failed on its own before the suspension has hidden nothing.
   if ('thrown' in outcome && (run.closedWhileStopping || isSuspension(outcome.thrown))) return
   const [key] = run.askedQuestions?.keys() ?? []
