@@ -50,7 +50,7 @@ test.each([
   const result = await check([benchmark])
   expect(result.passed).toBe(passed)
   expect(result.lines.filter((line) => line.startsWith('FAILED http/64'))).toHaveLength(passed ? 0 : 1)
-  expect(result.lines.join('\n')).toContain(`CPU ${cpu.toFixed(2)} x the floor's  today 1.50, at most 1.80`)
+  expect(result.lines.join('\n')).toContain(`CPU ${cpu.toFixed(2)} x the base's  today 1.50, at most 1.80`)
   expect(benchmark.order.slice(0, 6)).toEqual(['floor', 'ours', 'ours', 'floor', 'floor', 'ours'])
 })
 

@@ -45,6 +45,7 @@ const http: HttpComparison = {
     { id: 'http/1', users: 1 },
     { id: 'http/16', users: 16 },
     { id: 'http/by-hand', users: 16, base: 'by hand', column: cpuColumn },
+    { id: 'http/both', users: 16, base: ['by hand', 'official v2'], column: cpuColumn },
     { id: 'http/500-tools', users: 16, name: '500 tools', base: 'ours' },
     { id: 'http/64', users: 64 },
     { id: 'http/tail', users: 64, column: tail },
@@ -59,6 +60,7 @@ const fetch: HttpComparison = {
   rows: [
     { id: 'fetch/1', users: 1 },
     { id: 'fetch/16', users: 16 },
+    { id: 'fetch/both', users: 16, base: ['floor', 'official v2'], column: cpuColumn },
     { id: 'fetch/64', users: 64 },
   ],
 }
@@ -96,16 +98,23 @@ const rounds: HttpComparison = {
   rows: [
     { id: 'rounds/16', users: 16 },
     { id: 'rounds/by-hand', users: 16, base: 'by hand', column: cpuColumn },
+    { id: 'rounds/both', users: 16, base: ['by hand', 'official v2'], column: cpuColumn },
   ],
 }
 
 const inlineRounds: HttpComparison = {
   ...rounds,
   title: 'the same, with schemas that the handler builds in each run',
-  servers: { floor: 'floors/flow', ours: 'our-servers/flow/inline', 'by hand': 'by-hand/flow' },
+  servers: {
+    floor: 'floors/flow',
+    ours: 'our-servers/flow/inline',
+    'by hand': 'by-hand/flow',
+    'official v2': 'official-v2/flow',
+  },
   rows: [
     { id: 'rounds/16-inline', users: 16 },
     { id: 'rounds/inline-by-hand', users: 16, base: 'by hand', column: cpuColumn },
+    { id: 'rounds/inline-both', users: 16, base: ['by hand', 'official v2'], column: cpuColumn },
   ],
 }
 

@@ -11,9 +11,11 @@ export const wanted = {
   'http/256': atLeast(0.8),
   'http/by-hand': atMost(1.2),
   'http/tail': atMost(1.3),
+  'http/both': atMost(0.28),
   'http/500-tools': atLeast(0.95),
   'fetch/1': atLeast(0.8),
   'fetch/16': atLeast(0.8),
+  'fetch/both': atMost(0.28),
   'fetch/64': atLeast(0.8),
   'list/1': atLeast(0.85),
   'list/16': atLeast(0.85),
@@ -21,6 +23,8 @@ export const wanted = {
   'rounds/16-inline': atLeast(0.38),
   'rounds/by-hand': atMost(1.5),
   'rounds/inline-by-hand': atMost(2.2),
+  'rounds/both': atMost(0.55),
+  'rounds/inline-both': atMost(0.8),
   'codec/200': atLeast(0.85),
   'codec/2000': atLeast(0.85),
   'codec/32768': atLeast(0.85),
@@ -85,7 +89,8 @@ export interface RatioBenchmark {
 export interface RatioRow<Measurement> {
   readonly id: RatioId
   readonly name?: string
-  readonly base?: string
+  /** Of several, the geometric mean. */
+  readonly base?: string | readonly string[]
   readonly column?: Column<Measurement>
 }
 
@@ -157,11 +162,11 @@ function divide(timing: Timing, { round, warmUp }: { readonly round: number; rea
 }
 
 function isCompared(
-  { rows }: { readonly rows: readonly { readonly name?: string; readonly base?: string }[] },
+  { rows }: { readonly rows: readonly Pick<RatioRow<unknown>, 'name' | 'base'>[] },
   target: string,
   { only }: Pick<MeasureOptions, 'only'>,
 ): boolean {
-  return only === undefined || rows.some(({ name = 'ours', base = 'floor' }) => target === name || target === base)
+  return only === undefined || rows.some(({ name = 'ours', base = 'floor' }) => [name, base].flat().includes(target))
 }
 
 async function measurePass<Started extends { readonly name: string }, Measurement extends CpuMeasurement>(
@@ -186,10 +191,22 @@ function readingOf<Measurement extends CpuMeasurement>(
   rounds: readonly Round<Measurement>[],
   { id, name = 'ours', base = 'floor', column }: RatioRow<Measurement> & { readonly column: Column<Measurement> },
 ): Reading {
-  const ratio = (of: (one: Measurement) => number): number => median(sharesOf(rounds, { name, base, of }))
+  const bases = [base].flat()
+  const ratio = (of: (one: Measurement) => number): number => {
+    const shares = bases.map((each) => sharesOf(rounds, { name, base: each, of }))
+    const meanOf = (round: number): number =>
+      shares.reduce((product, share) => product * (share[round] ?? Number.NaN), 1) ** (1 / bases.length)
+    return median(rounds.map((_, round) => meanOf(round)))
+  }
   const text = (target: string): string =>
     `${medianOf(rounds, target, column.of).toLocaleString('en', { maximumFractionDigits: column.digits ?? 1 })} ${column.unit}`
-  return { id, value: ratio(column.of), ours: text(name), floor: text(base), cpu: ratio(({ cpu }) => cpu) }
+  return {
+    id,
+    value: ratio(column.of),
+    ours: text(name),
+    floor: bases.map(text).join(' and '),
+    cpu: ratio(({ cpu }) => cpu),
+  }
 }
 
 /** Formats a line with a ratio, its wanted value, and the result of their comparison. */
