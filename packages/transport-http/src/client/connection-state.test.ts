@@ -32,6 +32,27 @@ test.each<[string, () => Response | Promise<Response>, string]>([
   expect(seen).toEqual(['open', ...(expected === 'open' ? [] : [expected, 'open']), 'closed'])
 })
 
+const notFound = (id: string): Response =>
+  Response.json({ jsonrpc: '2.0', id, error: { code: -32601, message: 'no such method' } }, { status: 404 })
+
+test.each<[string, (id: string) => Response, string[]]>([
+  ['a wrong path', () => new Response('not here', { status: 404 }), ['connecting']],
+  ['a web page', () => new Response('<html>', { headers: { 'content-type': 'text/html' } }), ['connecting']],
+  ['a redirect to another place', () => Response.redirect('https://other.example/', 307), ['connecting']],
+  ['an error of the server', notFound, ['open']],
+])('the first answer is %s', async (_title, answer, expected) => {
+  let next = answer
+  const fetch = async (_url: unknown, init?: { body?: unknown }) => next(JSON.parse(String(init?.body)).id)
+  await using connection = connectHttp('https://example.com/mcp', { retry: false, fetch })
+  const seen: string[] = []
+  connection.onStateChange(({ status }) => seen.push(status))
+  await connection.exchange(rpcRequest(), callWith()).catch(() => {})
+  expect([[...seen], connection.state.reason === undefined]).toEqual([expected, expected[0] === 'open'])
+  next = closed
+  await connection.exchange(rpcRequest(), callWith())
+  expect(connection.state.status).toBe('open')
+})
+
 test('a response that breaks off is a lost connection, and a call that its caller gives up is not', async () => {
   await using server = await scriptedServer(createJsonAnswer(rpcResult()))
   await using connection = connectHttp(server.url)

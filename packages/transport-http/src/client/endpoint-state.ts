@@ -4,7 +4,7 @@ import { defaultBounds, type ParseBounds, type RpcRequest, type RpcResponse } fr
 import { toHttpError, isUnsent } from './platform-error.ts'
 import { flattenUserHeaders, describeOperation } from './headers.ts'
 import { HttpError } from './http-error.ts'
-import { reportStateOfFailure, reportStatus } from './report-state.ts'
+import { reportHead, reportStateOfFailure } from './report-state.ts'
 import type { HttpHeaders, HttpTarget, ResolvedConnectOptions } from './options.ts'
 import type { HttpMethod, IncomingResponse, OutgoingRequest, Sender } from './sender.ts'
 import { sendAuthorizedRequest } from './send-authorized.ts'
@@ -77,7 +77,7 @@ export async function sendToEndpoint(
   const secrets: string[] = []
   try {
     const incomingResponse = await sendWithCredentials(endpointState, request, cancellation, secrets)
-    reportStatus(states, incomingResponse.status, endpoint.origin)
+    reportHead(states, incomingResponse, endpoint.origin)
     return { incomingResponse, secrets }
   } catch (error) {
     if (!cancellation.isCancelled) reportStateOfFailure(states, error)

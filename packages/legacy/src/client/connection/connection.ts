@@ -151,17 +151,28 @@ export class StatefulConnection implements AnyConnection {
       transport.open(opening.request, (port) => this.#negotiation.negotiate(port, transport, opening))
     this.#openingCount += 1
     try {
-      return await open().catch(async (error: unknown) => {
+      const conversation = await open().catch(async (error: unknown) => {
         if (!this.#negotiation.avoidsProbe(error, transport)) throw error
         this.closed.throwIfAborted()
         await transport.process?.replace()
         return open()
       })
+      this.#states.open()
+      return conversation
+    } catch (error) {
+      this.#reportNoServer(error)
+      throw error
     } finally {
       this.#openingCount -= 1
       if (this.#endState !== undefined) this.#states.set(this.#endState)
       this.#endState = undefined
     }
+  }
+
+  /** Something answers at the address that is no server. The transport cannot know, because no single response says so. */
+  #reportNoServer(error: unknown): void {
+    if (!(error instanceof Error) || this.state.status !== 'connecting') return
+    if (Reflect.get(error, 'status') !== undefined) this.#states.lose(error)
   }
 
   /**
