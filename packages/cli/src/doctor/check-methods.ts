@@ -19,6 +19,7 @@ const lists = [
   ['tools', 'tools/list'],
   ['prompts', 'prompts/list'],
   ['resources', 'resources/list'],
+  ['resources', 'resources/templates/list'],
 ] as const
 
 function hasCapability(target: Target, name: string): boolean {
@@ -54,6 +55,8 @@ async function checkList(target: Target, method: Method): Promise<readonly strin
   for (let pageCount = 0; pageCount < maxPages; pageCount += 1) {
     const reply = await sendRpc(target, { method, params: cursor === undefined ? {} : { cursor } })
     const result = resultOf(reply)
+    // A server may have resources and no templates.
+    if (method === 'resources/templates/list' && errorOf(reply)?.code === errorCodes.methodNotFound) return []
     const page = pageCount === 0 ? '' : `page ${pageCount + 1} of `
     if (result === undefined)
       return (

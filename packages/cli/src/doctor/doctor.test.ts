@@ -114,9 +114,29 @@ test.each([
   const principal = { subject: 'ada' }
   const auth = ({ header }: RequestView) =>
     header('authorization') === 'Bearer x' ? principal : { status: 401, message: 'no' }
-  await using http = await serveHttp(server, { auth })
+  await using http = await serveHttp(server, { auth, keepAliveMs: 200 })
   const { json } = await runCommand(['doctor', http.url, '--token', token, '--json'])
   expect(Object(json()).checks).toContainEqual(expect.objectContaining({ id: 'auth', status }))
+})
+
+test.each([
+  ['without caching hints is wrong', { resourceTemplates: [] }, 'wrong', 'resources/templates/list has no caching hints.'],
+  ['that does not exist is right', undefined, 'ok', expect.stringContaining('resources/list')],
+])('a list of templates %s', async (_title, templates, status, found) => {
+  const hints = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
+  const results: Readonly<Record<string, object | undefined>> = {
+    'server/discover': { ...discovery, capabilities: { resources: {} } },
+    'resources/list': { ...hints, resources: [] },
+    'resources/templates/list': templates,
+  }
+  await using http = await serveRaw(async (request, response) => {
+    const { id = null, method = '' } = JSON.parse((await request.toArray()).join('') || '{}')
+    const result = results[method]
+    if (result !== undefined) return sendJson(response, 200, { jsonrpc: '2.0', id, result })
+    return sendJson(response, 404, { jsonrpc: '2.0', id, error: { code: -32601, message: 'no such method' } })
+  })
+  const { json } = await runCommand(['doctor', http.url, '--json'])
+  expect(Object(json()).checks).toContainEqual(expect.objectContaining({ id: 'lists', status, found }))
 })
 
 test('an issuer that cannot answer now is neither misspelt nor a server without the revision', async () => {

@@ -138,7 +138,7 @@ export async function runCountsCommand({ printer }: CommandContext, { store }: S
 const cancelTexts: Readonly<Record<CancelOutcome, string>> = {
   unknown: 'does not exist',
   cancelled: 'is cancelled',
-  notified: 'is being cancelled by the worker that runs it',
+  notified: 'is being cancelled: its worker stops it, or the next one if that is dead',
   finished: 'had ended before',
 }
 

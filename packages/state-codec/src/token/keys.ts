@@ -71,7 +71,7 @@ function parseId(id: unknown, name: string): string {
 function decodeKeyText(text: string, name: string): Uint8Array {
   const trimmedText = text.trim()
   // Base64 of 32 random bytes is practically never valid hex, so hex digits are read as hex.
-  if (/^(?:[0-9a-f]{2})+$/i.test(trimmedText)) return checkKeyBytes(decodeHex(trimmedText), name)
+  if (/^(?:[0-9a-f]{2})+$/i.test(trimmedText)) return checkKeyBytes(decodeHex(trimmedText), name, ' after decoding')
   const bytes = decodeBase64url(
     trimmedText
       .replaceAll('+', '-')
@@ -82,11 +82,12 @@ function decodeKeyText(text: string, name: string): Uint8Array {
     throw keyError(`${name} is neither hex nor Base64, and a passphrase is not a key: ${keyInstructions}`)
   if (bytes.length >= 32 && looksLikeWords(trimmedText))
     throw keyError(`${name} looks like a passphrase, not a random key: ${keyInstructions}`)
-  return checkKeyBytes(bytes, name)
+  return checkKeyBytes(bytes, name, ' after decoding')
 }
 
-function checkKeyBytes(bytes: Uint8Array, name: string): Uint8Array {
-  if (bytes.length < 32) throw keyError(`${name} has ${bytes.length} bytes, a key has 32 or more: ${keyInstructions}`)
+function checkKeyBytes(bytes: Uint8Array, name: string, after = ''): Uint8Array {
+  if (bytes.length < 32)
+    throw keyError(`${name} has ${bytes.length} bytes${after}, a key has 32 or more: ${keyInstructions}`)
   if (bytes.length > 1024) throw keyError(`${name} has ${bytes.length} bytes; the limit is 1024: ${keyInstructions}`)
   if (bytes.every((byte) => byte >= 0x20 && byte < 0x7f)) {
     throw keyError(
