@@ -218,9 +218,13 @@ export class Run {
     return this.#stopWith({ kind: 'asked', questions: this.#askedQuestions })
   }
 
-  /** Discards the open questions. No other method replaces an end by one of a lower rank. */
+  /**
+   * Discards the open questions. No other method replaces an end by one of a lower rank. A cancelled task keeps them:
+   * they have thrown, as its steps do, so what its handler returns after that is not its result.
+   */
   dropQuestions(): void {
-    if (this.#end?.kind === 'asked') this.#end = finishedEnd
+    const isCancelledTask = this.request.journalStore !== undefined && this.rejectedEnd === 'cancelled'
+    if (this.#end?.kind === 'asked' && !isCancelledTask) this.#end = finishedEnd
   }
 
   /** Stops the run so that the call continues as a task. A question that the run asks meanwhile is sent first. */

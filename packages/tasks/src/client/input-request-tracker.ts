@@ -37,7 +37,7 @@ export class InputRequestTracker {
     return this.#roundCount
   }
 
-  /** Keys of requests whose answers the server has accepted. */
+  /** Keys of requests whose answers the server has accepted, in the order of the answers. */
   listAnsweredKeys(): string[] {
     return [...this.#requests].flatMap(([key, { isPending }]) => (isPending ? [] : [key]))
   }
@@ -94,8 +94,11 @@ export class InputRequestTracker {
 
   /** Records that the server has accepted these answers. */
   markAnswered(answers: InputResponses): void {
-    for (const [key, answer] of Object.entries(answers))
-      this.#requests.set(key, { text: this.#requests.get(key)?.text, answer, isPending: false, listedCount: 0 })
+    for (const [key, answer] of Object.entries(answers)) {
+      const text = this.#requests.get(key)?.text
+      this.#requests.delete(key)
+      this.#requests.set(key, { text, answer, isPending: false, listedCount: 0 })
+    }
   }
 }
 

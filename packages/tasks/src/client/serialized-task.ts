@@ -15,7 +15,7 @@ export type SerializedTask = {
   readonly taskId: string
   /** Name of the tool that the task runs. */
   readonly tool: string
-  /** Keys of answered requests for input, which are not answered again. */
+  /** Keys of the requests for input that were answered last, which are not answered again. */
   readonly answered: readonly string[]
 }
 
@@ -27,13 +27,16 @@ export interface ResumedTask extends Pick<SerializedTask, 'taskId' | 'tool'> {
   readonly answeredKeys: readonly string[]
 }
 
-/** Serializes a task for its owner. Throws {@link TaskError} `unidentified` if the server or the user is not known. */
-export function serializeTask({ taskId, tool, answeredKeys }: ResumedTask, owner: TaskOwner): SerializedTask {
-  return { ...requireIdentifiedOwner(owner), taskId, tool, answered: answeredKeys }
-}
-
-// Maximum number of keys: ten rounds, the default limit of a call, with 100 requests each, the limit of a round.
+// Ten rounds, the default limit of a call, with 100 requests each, the limit of a round.
 const maxAnsweredKeys = 1000
+
+/**
+ * Serializes a task for its owner, with the keys that were answered last, because the server may still list those.
+ * Throws {@link TaskError} `unidentified` if the server or the user is not known.
+ */
+export function serializeTask({ taskId, tool, answeredKeys }: ResumedTask, owner: TaskOwner): SerializedTask {
+  return { ...requireIdentifiedOwner(owner), taskId, tool, answered: answeredKeys.slice(-maxAnsweredKeys) }
+}
 
 /**
  * Parses a serialized task, which may have been altered. Throws {@link TaskError} if it is malformed, or belongs to

@@ -55,9 +55,9 @@ export interface TasksClientOptions {
   /** Milliseconds after which the client stops following a task that has not ended. Default: a day. */
   readonly maxTaskMs?: number | undefined
   /**
-   * What happens to the task if `callTool` rejects before it has ended, for example because its signal aborts. `cancel`
-   * asks the server to cancel it, because no caller has its handle, and `callTool` rejects after the answer, at most a
-   * second later. `leave` lets it run. Default: `cancel`.
+   * What happens to the task if `callTool` rejects before it has ended, for example because its signal aborts, or
+   * `tasks.start`, because `onTask` throws. `cancel` asks the server to cancel it, because no caller has its handle, and
+   * the call rejects after the answer, at most a second later. `leave` lets it run. Default: `cancel`.
    */
   readonly onAbort?: 'cancel' | 'leave' | undefined
   /**

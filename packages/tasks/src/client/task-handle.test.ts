@@ -1,7 +1,5 @@
-import type { CallToolResult } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import {
-  createInputRequiredTask,
   beginTask,
   completedTaskResult,
   toCreateTaskResult,
@@ -13,13 +11,11 @@ import {
   flushAsyncWork,
 } from '../testing/scripted-tasks.ts'
 import { type ClientExtension, createClient } from '@x/client'
-import type { SerializedTask } from './serialized-task.ts'
+import type { CallToolResult } from '@x/schema'
 import type { TasksClientOptions } from './settings.ts'
 import { isTaskError, TaskError } from './task-error.ts'
 import type { TaskHandle } from './task-handle.ts'
 import { tasksClient, tasksOf } from './tasks-client.ts'
-
-const named = { action: 'accept', content: { name: 'Ada' } } as const
 
 describe('A handle', () => {
   test('returns the status of its task at any time', async () => {
@@ -108,11 +104,11 @@ describe('A handle', () => {
   })
 })
 
-describe('A call whose signal aborts', () => {
+describe('A call that gives up its task', () => {
   test.each<[string, TasksClientOptions, number]>([
-    ['cancels its task', {}, 1],
-    ['leaves its task running with the option `leave`', { onAbort: 'leave' }, 0],
-  ])('%s [TSK-040]', async (_title, tasks, cancelled) => {
+    ['cancels it', {}, 1],
+    ['leaves it running with the option `leave`', { onAbort: 'leave' }, 0],
+  ])('because its signal aborts %s [TSK-040]', async (_title, tasks, cancelled) => {
     const { client, clock, of, pass } = scriptedTasks({}, { tasks })
     const controller = new AbortController()
     const result = outcome(client.callTool('work', {}, { signal: controller.signal }))
@@ -152,111 +148,16 @@ describe('A call whose signal aborts', () => {
     await flushAsyncWork()
     expect(of('tasks/cancel')).toHaveLength(1)
   })
-})
 
-describe('A serialized task', () => {
-  const serializeTask = async (): Promise<SerializedTask> => (await beginTask(scriptedTasks({}).client)).serialize()
-
-  test('is passed to onTask before it is followed, so that it is not lost, and is plain JSON [TSK-018]', async () => {
-    const order: string[] = []
-    const { client, of, pass } = scriptedTasks(
-      { 'tasks/get': [completedTaskResult] },
-      {
-        tasks: {
-          onTask: async (task) => {
-            await flushAsyncWork()
-            order.push(`${of('tasks/get').length} polls: ${JSON.stringify(task.serialize())}`)
-          },
-        },
-      },
-    )
-    const result = client.callTool('work')
-    await pass(1000, 2)
-    await result
-    expect(order).toEqual([
-      '0 polls: {"target":"https://example.com/mcp","user":"ada","taskId":"task-1","tool":"work","answered":[]}',
-    ])
-  })
-
-  test('is resumed by another process, which polls at once [TSK-018]', async () => {
-    const serialized: unknown = JSON.parse(JSON.stringify(await serializeTask()))
-    const { client, of } = scriptedTasks({ 'tasks/get': [completedTaskResult] })
-    expect(await client.tasks.resume(serialized).result()).toEqual(createTextResult('done'))
-    expect(of('tasks/get').map(({ at }) => at)).toEqual([0])
-    expect(of('tools/call')).toHaveLength(0)
-  })
-
-  test('does not repeat questions that were answered before [TSK-037]', async () => {
-    const first = scriptedTasks({ 'tasks/get': [createInputRequiredTask('one')] }, { client: { elicit: () => named } })
-    const task = await beginTask(first.client)
-    const controller = new AbortController()
-    const waiting = outcome(task.result({ signal: controller.signal }))
-    await first.pass(1000)
-    controller.abort('moving')
-    await waiting
-    const serialized = task.serialize()
-    expect(serialized.answered).toEqual(['one'])
-    const asked: string[] = []
-    const second = scriptedTasks(
-      { 'tasks/get': [createInputRequiredTask('one', 'two'), completedTaskResult] },
-      {
-        client: {
-          elicit: ({ message }) => {
-            asked.push(message)
-            return named
-          },
-        },
-      },
-    )
-    const result = second.client.tasks.resume(serialized).result()
-    await second.pass(1000)
-    await result
-    expect(asked).toEqual(['two'])
-  })
-
-  test('that the server no longer knows has expired', async () => {
-    const gone = { error: { code: -32602, message: 'Task has expired' } }
-    const { client } = scriptedTasks({ 'tasks/get': [gone], 'tasks/cancel': [gone] })
-    const task = client.tasks.resume(await serializeTask())
-    await expect(task.result()).rejects.toMatchObject({ code: 'expired', tool: 'work' })
-    await expect(task.status()).rejects.toMatchObject({ code: 'expired' })
-    await expect(task.cancel()).rejects.toMatchObject({ code: 'expired' })
-  })
-
-  test.each<[string, object, string]>([
-    ['the target of another server', { target: 'https://other.example/mcp' }, 'foreign'],
-    ['another user', { user: 'eve' }, 'foreign'],
-    ['no user instead of a user', { user: null }, 'foreign'],
-    ['an undefined user', { user: undefined }, 'foreign'],
-    ['a task without id', { taskId: '' }, 'malformed'],
-    ['an id that is too long', { taskId: 'x'.repeat(2000) }, 'malformed'],
-    ['an id with an unpaired surrogate', { taskId: '\uD800' }, 'malformed'],
-    ['no tool', { tool: 5 }, 'malformed'],
-    ['answered keys that are not texts', { answered: [5] }, 'malformed'],
-    ['too many answered keys', { answered: Array(1001).fill('x') }, 'malformed'],
-  ])('is refused if it has %s', async (_title, change, code) => {
-    const { client, received } = scriptedTasks({})
-    const serialized = { ...(await serializeTask()), ...change }
-    expect(() => client.tasks.resume(serialized)).toThrow(expect.objectContaining({ name: 'TaskError', code }))
-    expect(received).toHaveLength(0)
-  })
-
-  test.each([[undefined], [null], ['task-1'], [[]], [5]])('is refused if it is %s', (serialized) => {
-    const { client } = scriptedTasks({})
-    expect(() => client.tasks.resume(serialized)).toThrow(expect.objectContaining({ code: 'malformed' }))
-  })
-
-  test.each<[string, string, TasksClientOptions, string?]>([
-    ['target', 'in this process', { user: 'ada' }],
-    ['target', 'that is a command, whose URL others share', { user: 'ada' }, 'stdio:node'],
-    ['user', 'with a name', { target: 'memory' }],
-  ])('requires the option `%s` for a server %s', async (name, _title, options, url) => {
-    const { exchange } = scriptedTasks({}).connection
-    const client = createClient({ exchange, url }, { ...host, extensions: [tasksClient(options)] })
-    const task = await beginTask(client)
-    expect(() => task.serialize()).toThrow(`give tasksClient() a \`${name}\``)
-    expect(() => task.serialize()).toThrow(expect.objectContaining({ code: 'unidentified' }))
-    expect(() => client.tasks.resume({})).toThrow(expect.objectContaining({ code: 'unidentified' }))
+  test.each<[string, TasksClientOptions, number]>([
+    ['cancels it', {}, 1],
+    ['leaves it running with the option `leave`', { onAbort: 'leave' }, 0],
+  ])('because onTask of `start` threw %s', async (_title, options, cancelled) => {
+    const broken = new Error('cannot save')
+    const onTask = () => Promise.reject(broken)
+    const { client, of } = scriptedTasks({}, { tasks: { ...options, onTask } })
+    expect(await outcome(client.tasks.start('work'))).toEqual({ error: broken })
+    expect(of('tasks/cancel')).toHaveLength(cancelled)
   })
 })
 

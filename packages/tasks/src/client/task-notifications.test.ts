@@ -110,6 +110,25 @@ describe('A client that listens', () => {
     expect(looks(scripted)).toEqual([0, 30_000])
   })
 
+  test('reads again if the stream opened during a read, which may have missed what came in between', async () => {
+    const { script, opened } = streams()
+    let answerRead = (_state: JsonObject): void => {}
+    const firstRead = new Promise<JsonObject>((resolve) => {
+      answerRead = resolve
+    })
+    const scripted = scriptedTasks(
+      { 'subscriptions/listen': script, 'tasks/get': [firstRead, completedTaskResult] },
+      listening,
+    )
+    const result = (await beginTask(scripted.client)).result()
+    await scripted.pass(1000)
+    last(opened).acknowledge()
+    answerRead(toGetTaskResult('working'))
+    await flushAsyncWork()
+    expect(looks(scripted)).toEqual([1000, 1000])
+    expect(await result).toEqual(createTextResult('done'))
+  })
+
   test('polls at the usual interval without a stream, and opens the stream again after growing pauses', async () => {
     const { script, opened } = streams()
     const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)

@@ -15,7 +15,9 @@ export class TaskNotifications {
   readonly #controller = new AbortController()
   #isOpen = false
   #latestState: DetailedTask | undefined
-  #wake = (): void => {}
+  /** True if something has happened since the last read began. */
+  #hasEvent = false
+  #wakeReader = (): void => {}
 
   constructor(task: NotifiedTask, meta: JsonObject | undefined) {
     // `close` makes this promise reject.
@@ -27,18 +29,24 @@ export class TaskNotifications {
     return this.#isOpen
   }
 
-  /** Takes the latest state since the previous call. Undefined if none has arrived. */
+  /** Takes the latest state since the previous call. Undefined if none has arrived: then a read begins. */
   takeState(): DetailedTask | undefined {
     const pendingState = this.#latestState
     this.#latestState = undefined
+    this.#hasEvent = false
     return pendingState
   }
 
   /** Calls `wake` when the next state arrives, or the stream opens or ends. Only the function given last is called. */
   onNextEvent(wake: () => void): void {
-    this.#wake = wake
-    // A state may have arrived before the call.
-    if (this.#latestState !== undefined) wake()
+    this.#wakeReader = wake
+    // A stream that opens during a read is no proof that the read saw what happened before it opened.
+    if (this.#hasEvent) wake()
+  }
+
+  #wake(): void {
+    this.#hasEvent = true
+    this.#wakeReader()
   }
 
   close(): void {

@@ -91,9 +91,7 @@ function startTaskClient(
         if (outcome.resultType === 'other') throw outcome.error
         // The cast is safe: the call is one of a tool.
         if (outcome.resultType === 'complete') return { status: 'complete', result: outcome.result as CallToolResult }
-        const task = createTaskHandle(outcome.task)
-        await context.settings.onTask?.(task)
-        return { status: 'task', task }
+        return { status: 'task', task: await cancelOnFailure(outcome.task, options, () => announceTask(outcome.task)) }
       },
       resume: (serializedTask) =>
         createTaskHandle(openTask({ ...parseSerializedTask(serializedTask, context.settings), ...context })),
@@ -109,7 +107,11 @@ function startTaskClient(
         const name = String(params['name'])
         const outcome = await beginTaskCall({ ...context, sendCall: next }, name, args, options)
         if (outcome.resultType !== 'task') return outcome
-        return { resultType: 'complete', result: await finishTaskCall(outcome.task, options) }
+        const result = await cancelOnFailure(outcome.task, options, async () => {
+          await announceTask(outcome.task)
+          return awaitTaskResult(outcome.task, options)
+        })
+        return { resultType: 'complete', result }
       }
     },
   }
@@ -178,14 +180,20 @@ function requireCreatedTask(result: JsonObject, host: ClientExtensionHost, name:
   )
 }
 
+/** Resolves with the task's handle, once `onTask` had it. */
+async function announceTask(task: OpenTask): Promise<TaskHandle> {
+  const handle = createTaskHandle(task)
+  await task.settings.onTask?.(handle)
+  return handle
+}
+
 /**
- * Follows a task until it has a result. If that fails and `onAbort` is `cancel`, the server is asked to cancel it,
- * because the caller may have no handle of it.
+ * If the call of a new task fails here and `onAbort` is `cancel`, the server is asked to cancel the task, because the
+ * caller may have no handle of it.
  */
-async function finishTaskCall(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
+async function cancelOnFailure<T>(task: OpenTask, options: CallOptions, finishCall: () => Promise<T>): Promise<T> {
   try {
-    await task.settings.onTask?.(createTaskHandle(task))
-    return await awaitTaskResult(task, options)
+    return await finishCall()
   } catch (error) {
     if (task.settings.onAbort === 'cancel' && !task.isFinished) await cancelAbandonedTask(task, options)
     throw error

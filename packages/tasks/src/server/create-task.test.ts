@@ -246,13 +246,23 @@ describe('a tool that is hidden from the stored caller of a task', () => {
 })
 
 test.each([
-  ['ttlMs', 0],
-  ['concurrency', 1.5],
-  ['pollIntervalMs', Number.NaN],
-])('an invalid option is refused: %s of %s', (name, value) => {
+  ['ttlMs', 0, ' to 8640000000000000'],
+  ['ttlMs', Number.MAX_SAFE_INTEGER, ' to 8640000000000000'],
+  ['concurrency', 1.5, ''],
+  ['pollIntervalMs', Number.NaN, ''],
+])('an invalid option is refused: %s of %s', (name, value, max) => {
   expect(() => createFleet().add([createGreetTool()], { [name]: value })).toThrow(
-    new RangeError(`${name} is ${value}: write a whole number from 1`),
+    new RangeError(`${name} is ${value}: write a whole number from 1${max}`),
   )
+})
+
+test('the longest lifetime of a task is valid for its client when its status has changed', async () => {
+  const fleet = createFleet()
+  const { start, reach } = fleet.add([createGreetTool('allowed')], { ttlMs: 8_640_000_000_000_000, runWorker: false })
+  const taskId = await start('greet', { name: 'Ada' })
+  fleet.pass(86_400_000)
+  fleet.add([createGreetTool('allowed')], { ttlMs: 8_640_000_000_000_000 })
+  expect(Number.isSafeInteger((await reach(taskId, 'completed')).ttlMs)).toBe(true)
 })
 
 test('a text for a yes or no is refused: "false" would let an instance run tasks', () => {

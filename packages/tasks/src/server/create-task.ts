@@ -7,7 +7,7 @@ import { createPayload, losesCallerState, toRunnableCall, type TaskCallRecord, t
 import { digestTaskId } from './task-digest.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'
 import { legacyMembersOf, toTask } from './to-detailed-task.ts'
-import type { TaskContext } from './options.ts'
+import { maxLifetimeMs, type TaskContext } from './options.ts'
 import { hasTool } from './worker/missing-capability.ts'
 import { checkJournalSize } from './worker/size-limits.ts'
 
@@ -46,7 +46,7 @@ function lifetimeOf(
   const requestedMs = isJsonObject(taskParams) ? taskParams['ttl'] : undefined
   if (typeof requestedMs !== 'number' || !Number.isSafeInteger(requestedMs) || requestedMs <= 0)
     return { lifetimeMs: ttlMs }
-  return { lifetimeMs: Math.min(requestedMs, ttlMs ?? requestedMs), hasFixedLifetime: true }
+  return { lifetimeMs: Math.min(requestedMs, ttlMs ?? maxLifetimeMs), hasFixedLifetime: true }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { tool } from '@x/server'
 import { expect, test } from 'vitest'
 import type { EngineListener, TaskEngine } from '../engines/engine.ts'
-import { createFleet } from '../testing/fleet.ts'
+import { createFleet, createGate } from '../testing/fleet.ts'
 
 const greet = tool('greet', { description: 'Greets', task: 'required', run: () => 'Hello!' })
 
@@ -57,6 +57,23 @@ test('a task that became ready while no worker listened is claimed as soon as a 
   await settled()
   expect((await accepting.see(taskId)).status).toBe('working')
   worker.clock.advance(250)
+  await accepting.reach(taskId, 'completed')
+})
+
+test('a task that became ready between the first claim of a worker and its subscription is claimed once that is there', async () => {
+  const gate = createGate()
+  const fleet = createFleet((engine) => ({
+    ...engine,
+    listen: async (listener) => {
+      await gate.pass()
+      return engine.listen(listener)
+    },
+  }))
+  fleet.add([greet])
+  await settled()
+  const accepting = fleet.add([greet], { runWorker: false })
+  const taskId = await accepting.start('greet')
+  gate.open()
   await accepting.reach(taskId, 'completed')
 })
 

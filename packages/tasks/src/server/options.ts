@@ -114,13 +114,19 @@ export interface TaskContext {
   readonly dispatch: Dispatch
 }
 
+/**
+ * Milliseconds up to the last day that a `Date` has. With what a change of status adds to it, a longer lifetime would be
+ * no safe integer, and clients reject such a task.
+ */
+export const maxLifetimeMs = 8_640_000_000_000_000
+
 const taskOptionTable = {
   store: undefined,
   runWorker: { type: optionTypes.boolean },
   runner: undefined,
   concurrency: 16,
   // limit: ms | a task after its last change | deleted
-  ttlMs: { default: 86_400_000, isNullable: true },
+  ttlMs: { default: 86_400_000, isNullable: true, max: maxLifetimeMs },
   pollIntervalMs: 1000,
   // limit: count | crashes in a row without a completed step or another value of a checkpoint | the task fails
   maxFailures: 5,

@@ -20,7 +20,7 @@ const claimed = (payload: JsonObject, entries: readonly JournalEntry[] = []) => 
 /** Parses a payload that this version must know. */
 async function workOf(...given: Parameters<typeof readPayload>): Promise<RunnableCall> {
   const work = await readPayload(...given)
-  if (work === undefined) throw new Error('this version knows the payload')
+  if ('code' in work) throw new Error(`this instance lacks ${work.description}`)
   return work
 }
 
@@ -91,5 +91,13 @@ test.each<[string, JsonObject]>([
   ['no journal', { v: 1, method: 'tools/call', params: {} }],
   ['nothing', {}],
 ])('a payload of %s is not run', async (_title, payload) => {
-  expect(await readPayload(claimed(payload), undefined)).toBeUndefined()
+  expect(await readPayload(claimed(payload), undefined)).toMatchObject({
+    description: expect.stringContaining('format'),
+  })
+})
+
+test('what an extension has sealed is not left out by an instance without keys', async () => {
+  const payload = { v: 1, method: 'tools/call', params: {}, journal: {}, parts: { sessions: {} }, sealedParts: 'token' }
+  const lacking = { description: expect.stringContaining('keys') }
+  expect(await readPayload(claimed(payload), undefined)).toMatchObject(lacking)
 })

@@ -1,9 +1,9 @@
 import type { JournalEntry, Principal } from '@x/exchange'
-import { isJsonObject, type JsonObject, metaKeys, type RpcRequest } from '@x/schema'
+import { errorCodes, isJsonObject, type JsonObject, metaKeys, type RpcRequest } from '@x/schema'
 import { principalIdentityOf, type RecordedPart } from '@x/exchange/internal'
 import type { StateCodec } from '@x/server'
 import type { ClaimedTask } from '../engines/engine.ts'
-import { requeuePart } from './worker/requeue.ts'
+import { type MissingCapability, requeuePart } from './worker/requeue.ts'
 
 export interface RunnableCall {
   readonly method: string
@@ -90,29 +90,51 @@ function mapExtensionRecords(
   return Object.fromEntries(Object.entries(extensionRecords).map(([name, part]) => [name, selectJson(part)]))
 }
 
+/** For a payload in the format of a later version, whose instances can continue the task. */
+const unknownFormatCapability: MissingCapability = {
+  code: errorCodes.internal,
+  description: 'its format, which is of a later version',
+}
+
 /**
- * Reads the call of a claimed task, with its journal and the records of extensions. Undefined if a later version wrote
- * the payload. Rejects if the caller's credentials cannot be opened, because the call must not run without them.
+ * Reads the call of a claimed task, with its journal and the records of extensions, or says what this instance lacks
+ * for that. Rejects if what is sealed has expired, because the call must not run without it.
  */
-export async function readPayload(task: ClaimedTask, codec: StateCodec | undefined): Promise<RunnableCall | undefined> {
+export async function readPayload(
+  task: ClaimedTask,
+  codec: StateCodec | undefined,
+): Promise<RunnableCall | MissingCapability> {
   const { v, method, params, journal, principal, credentials } = task.payload
   if (v !== payloadVersion || typeof method !== 'string' || !isJsonObject(params) || !isJsonObject(journal))
-    return undefined
-  const claims = typeof credentials === 'string' ? await openCredentials(credentials, task.id, codec) : undefined
-  const extensionRecords = await readExtensionRecords(task, codec)
-  const restoredPrincipal = restorePrincipal(principal, claims)
-  return { method, params, principal: restoredPrincipal, journal: withEntries(journal, task.entries), extensionRecords }
+    return unknownFormatCapability
+  try {
+    const claims =
+      typeof credentials === 'string' ? await openSealed(credentials, credentialsPurpose, { task, codec }) : undefined
+    const extensionRecords = await readExtensionRecords(task, codec)
+    const restoredPrincipal = restorePrincipal(principal, claims)
+    const restoredJournal = withEntries(journal, task.entries)
+    return { method, params, principal: restoredPrincipal, journal: restoredJournal, extensionRecords }
+  } catch (error) {
+    if (hasExpired(error)) throw error
+    // An instance with the right keys, or whose store of tokens answers, can continue the task.
+    const description = 'the keys that open what the task has stored of its caller'
+    return { code: errorCodes.internal, description, cause: error }
+  }
+}
+
+/** No instance opens such a token. */
+function hasExpired(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'expired' || error.code === 'too_old')
 }
 
 async function readExtensionRecords(
-  { id, payload }: ClaimedTask,
+  task: ClaimedTask,
   codec: StateCodec | undefined,
 ): Promise<Readonly<Record<string, JsonObject>>> {
-  const { parts, sealedParts } = payload
+  const { parts, sealedParts } = task.payload
   if (!isJsonObject(parts)) return {}
-  if (typeof sealedParts !== 'string' || codec === undefined) return parts as Readonly<Record<string, JsonObject>>
-  const secrets = await codec.open(sealedParts, { purpose: extensionRecordsPurpose, binding: id, reusable: true })
-  if (!isJsonObject(secrets)) throw new Error('The sealed parts of a task are not an object')
+  if (typeof sealedParts !== 'string') return parts as Readonly<Record<string, JsonObject>>
+  const secrets = await openSealed(sealedParts, extensionRecordsPurpose, { task, codec })
   const joinedRecords = Object.entries(parts).map(([name, value]): [string, JsonObject] => {
     const secret = secrets[name]
     return [name, { ...(isJsonObject(value) && value), ...(isJsonObject(secret) && secret) }]
@@ -142,11 +164,15 @@ export function toRunnableCall(callRecord: TaskCallRecord, codec: StateCodec | u
   }
 }
 
-async function openCredentials(token: string, id: string, codec: StateCodec | undefined): Promise<JsonObject> {
-  if (codec === undefined) throw new Error('A task was created with sealed credentials, which require the same codec')
-  const claims = await codec.open(token, { purpose: credentialsPurpose, binding: id, reusable: true })
-  if (isJsonObject(claims)) return claims
-  throw new Error('The credentials of a task are not an object')
+async function openSealed(
+  token: string,
+  purpose: string,
+  { task, codec }: { readonly task: ClaimedTask; readonly codec: StateCodec | undefined },
+): Promise<JsonObject> {
+  if (codec === undefined) throw new Error('A task was created with a `state`, and this instance has none for tasks')
+  const value = await codec.open(token, { purpose, binding: task.id, reusable: true })
+  if (isJsonObject(value)) return value
+  throw new Error('What is sealed in a task is not an object')
 }
 
 function restorePrincipal(principalFields: unknown, claims: JsonObject | undefined): Principal | undefined {

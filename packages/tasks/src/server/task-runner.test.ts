@@ -158,8 +158,19 @@ describe('a server with a runner', () => {
     const instance = createFleet().add([ask], { runner: recordingRunner() })
     const id = await instance.start('ask')
     await expect(instance.server.tasks.run(id, { signal: AbortSignal.abort('gone') })).rejects.toBe('gone')
-    await expect(instance.server.tasks.run(id, { budgetMs: 0 })).rejects.toThrow('budgetMs is 0')
+    await expect(instance.server.tasks.run(id, { budgetMs: Number.NaN })).rejects.toThrow('budgetMs is NaN')
     expect((await instance.server.tasks.show(id))?.attempt).toBe(0)
+  })
+
+  test.each([
+    [0.5, { status: 'waiting' }, 1],
+    [0, { status: 'busy', retryAfterMs: 1000 }, 0],
+    [-3, { status: 'busy', retryAfterMs: 1000 }, 0],
+  ])('a budget of %d ms, which a runner has computed, gives %j', async (budgetMs, outcome, attempt) => {
+    const instance = createFleet().add([ask], { runner: recordingRunner() })
+    const id = await instance.start('ask')
+    expect(await instance.server.tasks.run(id, { budgetMs })).toEqual(outcome)
+    expect((await instance.server.tasks.show(id))?.attempt).toBe(attempt)
   })
 
   test.each([

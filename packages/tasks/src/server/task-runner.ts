@@ -17,15 +17,18 @@ export interface TaskRunner {
 export interface RunOptions {
   /** When it aborts, the task is released at the end of its current step. */
   readonly signal?: AbortSignal | undefined
-  /** Milliseconds after which the task is released at the end of its current step. Default: no limit. */
+  /**
+   * Milliseconds after which the task is released at the end of its current step. With 0 or less, nothing is run, and
+   * the outcome is `busy`. Default: no limit.
+   */
   readonly budgetMs?: number | undefined
 }
 
 /**
  * How a run ended. `ended`: the task has a result, an error, or was cancelled. `waiting`: it waits for its client, and
  * its last answer dispatches it. `unknown`: it does not exist. `released`: it was given back at a boundary, and was
- * dispatched again. `busy`: another claim has the task, a pause has not ended, or this instance has no free slot; the
- * runner must call again after `retryAfterMs` milliseconds.
+ * dispatched again. `busy`: another claim has the task, a pause has not ended, this instance has no free slot, or the
+ * budget was used up; the runner must call again after `retryAfterMs` milliseconds.
  */
 export type RunOutcome =
   | { readonly status: 'ended' | 'waiting' | 'unknown' | 'released' }

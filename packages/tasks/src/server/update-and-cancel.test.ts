@@ -1,8 +1,9 @@
 import type { ServerEvent, ServerExtension } from '@x/exchange'
 import { errorCodes } from '@x/schema'
-import { isSuspension, tool } from '@x/server'
+import { type Context, isSuspension, tool } from '@x/server'
 import { taskAcknowledgement } from '@x/tasks/zod'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { accept, createFleet, createGate, type Instance, textOf } from '../testing/fleet.ts'
 import { tools } from '../testing/tools.ts'
 
@@ -134,6 +135,31 @@ describe('tasks/cancel', () => {
     await result('tasks/cancel', { taskId })
     shut.open()
     expect(textOf((await reach(taskId, 'completed')).result)).toBe('Done after all')
+  })
+
+  test.each<[string, (ctx: Context) => Promise<unknown>]>([
+    ['a step', (ctx) => ctx.step('a', () => 'a')],
+    ['a checkpoint', (ctx) => ctx.checkpoint('a', 0).save(1)],
+    ['a question', (ctx) => ctx.elicit('a', { message: 'A?', schema: z.object({}) })],
+  ])('leaves no result of a handler that catches what %s throws after it, and returns', async (_, use) => {
+    const shut = createGate()
+    const stubborn = tool('stubborn', {
+      description: 'x',
+      task: 'required',
+      run: async (_args, ctx) => {
+        await shut.pass()
+        return use(ctx).then(
+          () => 'went on',
+          () => 'caught',
+        )
+      },
+    })
+    const { start, reach, result } = createFleet().add([stubborn], {}, { strictReplay: false })
+    const taskId = await start('stubborn')
+    await shut.reached
+    await result('tasks/cancel', { taskId })
+    shut.open()
+    expect((await reach(taskId, ({ status }) => status !== 'working')).status).toBe('cancelled')
   })
 
   type Stop = (instance: Instance, taskId: string) => Promise<unknown>

@@ -16,7 +16,6 @@ import {
 import type { TaskEngine } from '../engine.ts'
 import { engineFactoryFor } from '../engine-factory.ts'
 import { type PostgresEngineOptions, postgresEngine } from './postgres-engine.ts'
-import { migrations, tableNamesIn } from './tables.ts'
 
 let server: RealPostgres
 let pool: Pool
@@ -42,21 +41,6 @@ function open(options?: PostgresEngineOptions, url = server.url): TaskEngine {
   return engine
 }
 
-/** Creates the tables of the version before `due_at`, with tasks in each state. */
-async function createTablesWithQueue(database: Pool): Promise<void> {
-  const tables = tableNamesIn('mcp_tasks')
-  for (const migration of migrations.slice(0, 5)) await database.query(migration(tables))
-  await database.query(`UPDATE mcp_tasks.version SET number = 5;
-    CREATE SCHEMA mcp_tasks_jobs;
-    CREATE TABLE mcp_tasks_jobs.job (data jsonb, start_after timestamptz);
-    INSERT INTO mcp_tasks.task (id, owner, caller, payload, status, leased_until, attempt) VALUES
-      ('ready', '', '', '{}', 'working', NULL, 0), ('paused', '', '', '{}', 'working', NULL, 1),
-      ('held', '', '', '{}', 'working', now() + interval '1 hour', 1),
-      ('gone', '', '', '{}', 'working', now() - interval '1 second', 1),
-      ('asking', '', '', '{}', 'input_required', NULL, 1), ('ended', '', '', '{"a":1}', 'completed', NULL, 1);
-    INSERT INTO mcp_tasks_jobs.job VALUES ('{"id":"ready"}', now() - interval '1 minute'), ('{"id":"paused"}', now() + interval '1 hour')`)
-}
-
 async function count(table: string): Promise<number> {
   const { rows } = await pool.query<{ count: string }>(`SELECT count(*) FROM ${table}`)
   return Number(rows[0]?.count)
@@ -69,26 +53,6 @@ describe('the tables', () => {
     expect(await Promise.all(creations)).toHaveLength(6)
     expect(await count('mcp_tasks.version')).toBe(1)
     expect(await claimTasks(open(), 10)).toHaveLength(6)
-  })
-
-  test('of the version with a queue are migrated once when six instances start at the same time', async () => {
-    await createTablesWithQueue(pool)
-    const engines = Array.from({ length: 6 }, () => open())
-    await Promise.all(engines.map((engine) => engine.ping()))
-    const [engine = open()] = engines
-    const claimed = (await claimTasks(engine, 10)).map(({ id, failures }) => `${id} ${failures}`)
-    expect(claimed.toSorted()).toEqual(['gone 1', 'ready 0'])
-    expect((await engine.list({ limit: 10 })).tasks.map(({ id, state }) => [id, state])).toEqual(
-      expect.arrayContaining([
-        ['ended', undefined],
-        ['asking', 'waiting'],
-        ['paused', 'paused'],
-        ['held', 'running'],
-      ]),
-    )
-    const { rows } = await pool.query("SELECT payload FROM mcp_tasks.task WHERE id = 'ended'")
-    expect(rows).toEqual([{ payload: '{}' }])
-    expect((await pool.query("SELECT to_regclass('mcp_tasks_jobs.job') AS job")).rows).toEqual([{ job: null }])
   })
 
   test('are used by a role that may not create any', async () => {

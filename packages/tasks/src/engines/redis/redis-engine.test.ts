@@ -1,4 +1,5 @@
 import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
+import { createCluster, createSentinel } from '@redis/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { passRedisTime } from '../../../test/pass-redis-time.ts'
 import {
@@ -62,6 +63,13 @@ describe('the settings of Redis', () => {
   test.each(['a b', '', 'é:', 'x'.repeat(129)])('the prefix %j is rejected', (prefix) => {
     expect(() => redisEngine(client, { prefix })).toThrow(/prefix is .*: use up to 128 printable ASCII characters/)
   })
+})
+
+test.each([
+  ['a cluster', createCluster({ rootNodes: [{ url: 'redis://127.0.0.1:1' }] })],
+  ['Sentinel', createSentinel({ name: 'main', sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }] })],
+])('a client of %s, which sends commands in another way, is rejected', (_, other) => {
+  expect(() => Reflect.apply(redisEngine, undefined, [other])).toThrow('give it the client of one Redis')
 })
 
 test('two services with different prefixes can share a Redis, and their tasks are separate', async () => {

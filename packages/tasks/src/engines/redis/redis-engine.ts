@@ -17,8 +17,8 @@ import { createRedisRequests, type RunScript } from './redis-requests.ts'
 export interface RedisEngineOptions {
   /**
    * Start of every key, and of the channel: common to all instances of a service, and used by no other service. Up to
-   * 128 printable ASCII characters without spaces. The braces make all keys one slot of a cluster. Default:
-   * `{mcp-tasks}:`.
+   * 128 printable ASCII characters without spaces. In a cluster it must have braces, as `{shop}:`, which make all keys
+   * one slot. Default: `{mcp-tasks}:`.
    */
   readonly prefix?: string | undefined
   /** Milliseconds for which a claim is valid. Default: 10,000. */
@@ -40,12 +40,12 @@ const engineOptionTable = {
  * Stores tasks in Redis 7 or Valkey, for several instances. Each function is one script, except `list` and `count`,
  * which may be several: a task that changes meanwhile may be counted twice or not at all. The channel that notifies the
  * workers belongs to the same prefix. Takes a URL, or the application's own connected client of `@redis/client` or
- * `redis`, which is not closed.
+ * `redis`, which is not closed. It is a client of one Redis: redirections of a cluster are not followed.
  *
  * Redis stores what it was configured to store: with `appendfsync everysec` a crash may lose the last second, and a
  * fail-over may lose acknowledged writes. The first call rejects unless `maxmemory-policy` is `noeviction`, because
  * Redis would delete tasks otherwise. A URL needs the package `@redis/client`. Throws `RangeError` for an invalid
- * option.
+ * option, and `TypeError` for a client of a cluster.
  *
  * @example
  * tasks({ store: redisEngine('redis://localhost:6379', { leaseMs: 30_000 }) })
@@ -55,9 +55,17 @@ export function redisEngine(redis: string | RedisClient, options: RedisEngineOpt
   const { prefix } = resolved
   if (!/^[\x21-\x7e]{1,128}$/.test(prefix))
     throw new RangeError(`prefix is ${JSON.stringify(prefix)}: use up to 128 printable ASCII characters without spaces`)
+  if (typeof redis !== 'string') requireSingleRedis(redis)
   return createLoggedEngine(resolved, (logged) =>
     createLazyEngine(logged.leaseMs, (signal) => openEngine(redis, logged, signal)),
   )
+}
+
+function requireSingleRedis({ sendCommand }: RedisClient): void {
+  // A client of a cluster or of Sentinel takes more before the command: its key, and whether it only reads.
+  if (sendCommand.length <= 2) return
+  const advice = 'give it the client of one Redis, from createClient, or the URL of a proxy in front of the cluster'
+  throw new TypeError(`redisEngine was given a client of a cluster or of Sentinel: ${advice}`)
 }
 
 async function openEngine(

@@ -19,8 +19,10 @@ const unsupportedTaskTimeoutMs = 300_000
 /** What an instance lacks. Its members make the error of a task that no instance can run. */
 export interface MissingCapability {
   readonly code: number
-  /** What is missing, a tool or a format, in words that can end a sentence. */
+  /** What is missing, a tool, a format or a key, in words that can end a sentence. */
   readonly description: string
+  /** For the log. */
+  readonly cause?: unknown
 }
 
 /**

@@ -47,7 +47,7 @@ async function runClaimedTask(attempt: Attempt): Promise<void> {
   if (task.failures >= maxFailures) return finishAttempt(attempt, failedEnd(tooManyFailuresError(task.failures)))
   try {
     const runnableCall = await readPayload(task, state)
-    if (runnableCall === undefined) return await requeueTask(attempt, unknownFormatCapability)
+    if ('code' in runnableCall) return await requeueTask(attempt, runnableCall)
     const response = await runAttempt(attempt, runnableCall)
     if (response !== undefined) await applyResponse(attempt, runnableCall, response)
   } catch (error) {
@@ -124,12 +124,6 @@ async function applyResponse(attempt: Attempt, runnableCall: RunnableCall, respo
   return finishAttempt(attempt, failedEnd(toWire(undefined)))
 }
 
-/** For a payload in the format of a later version, whose instances can continue the task. */
-const unknownFormatCapability: MissingCapability = {
-  code: errorCodes.internal,
-  description: 'its format, which is of a later version',
-}
-
 /**
  * Requeues a task that this instance does not support, or ends it if no instance has for `unsupportedTaskTimeoutMs`.
  */
@@ -140,11 +134,9 @@ async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability)
   if ('code' in requeuePlan) return finishAttempt(attempt, reportFailure(attempt, requeuePlan))
   const { entry, pauseMs } = requeuePlan
   if (requeueCount === 0) {
-    const { description } = unmetCapability
-    reportTaskError(
-      attempt,
-      new Error(`A task is requeued for other instances, because this one does not know ${description}`),
-    )
+    const { description, cause } = unmetCapability
+    const message = `A task is requeued for other instances, because this one does not know ${description}`
+    reportTaskError(attempt, new Error(message, { cause }))
   }
   await endClaimAs('requeued', attempt, ({ statusMessage }) =>
     context.engine.release(task, { entries: [entry], statusMessage, hasProgressed: false, pauseMs }),

@@ -35,8 +35,8 @@ async function listenForWork(
   for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
       const stop = await engine.listen(listener)
-      // Tasks may have become ready during the outage.
-      if (pauseMs > firstPauseMs) listener.onWork()
+      // Nobody has notified this worker of a task that became ready after its last claim and before it listened.
+      listener.onWork()
       return stop
     } catch (error) {
       if (pauseMs === firstPauseMs) onError(error)
@@ -68,6 +68,11 @@ const noSlotRetryMs = 1000
 function nameOfWorker(): string | undefined {
   const { pid, env } = globalThis.process ?? {}
   return pid === undefined ? undefined : `${env?.['HOSTNAME'] ?? 'process'}:${pid}`
+}
+
+/** Throws `RangeError` for what is no time. A runner computes the budget, so it may be a fraction, or below 0. */
+function isBudgetUsedUp(budgetMs = maxTimerMs): boolean {
+  return checkedNumber('budgetMs', budgetMs < 0 ? 0 : budgetMs, { min: 0, max: maxTimerMs, isWhole: false }) === 0
 }
 
 /** Claims ready tasks, and runs up to `concurrency` of them at once in this process. */
@@ -268,10 +273,10 @@ export class Worker {
 
   async #runOne(id: string, { signal, budgetMs }: RunOptions): Promise<RunOutcome> {
     const { engine } = this.#context
-    if (budgetMs !== undefined) checkedNumber('budgetMs', budgetMs, { max: maxTimerMs })
+    const isUsedUp = isBudgetUsedUp(budgetMs)
     signal?.throwIfAborted()
     this.start()
-    if (this.#countFreeSlots() < 1) return { status: 'busy', retryAfterMs: noSlotRetryMs }
+    if (isUsedUp || this.#countFreeSlots() < 1) return { status: 'busy', retryAfterMs: noSlotRetryMs }
     const createTimeoutError = (): Error => new Error('The budget of the run is used up')
     const scope = openAbortScope(signal, { timeoutMs: budgetMs, clock: this.#clock, createTimeoutError })
     try {
