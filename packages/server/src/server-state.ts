@@ -1,5 +1,6 @@
-import type { ExtensionMethod, ListKind } from '@x/exchange'
+import { DefinitionError, type ExtensionMethod, type ListKind } from '@x/exchange'
 import type { Composition } from '@x/exchange/internal'
+import { findMethodRow } from '@x/schema'
 import type { Catalog } from './compile/catalog.ts'
 import { compileDefinition } from './compile/compile-definition.ts'
 import type { ServerSettings } from './compile/settings.ts'
@@ -32,6 +33,11 @@ export class ServerState {
 
   /** Extensions start after the exchange was created, so what they offer comes later. */
   addExtensions({ methods, resources, adapters }: Composition): void {
+    const ownMethod = [...methods.keys()].find((name) => findMethodRow(name) !== undefined)
+    if (ownMethod !== undefined) {
+      const reason = `the server serves ${ownMethod} itself; give the extension's method another name, or write a middleware`
+      throw new DefinitionError('duplicate', 'extensions', { reason })
+    }
     this.methods = methods
     this.extensionResources = resources
     this.olderRevisions = adapters.http?.revisions ?? []

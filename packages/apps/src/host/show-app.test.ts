@@ -158,6 +158,16 @@ describe('a page, with the class App of the official package', () => {
     expect(await changed).toEqual({ theme: 'light' })
   })
 
+  test('learns what changed around it before it was ready', async () => {
+    const { shown, app, connect } = await show({ context: { theme: 'dark', locale: 'nb' } })
+    const changed = next((listener) => app.addEventListener('hostcontextchanged', listener))
+    shown.updateContext({ theme: 'light' })
+    const connected = connect()
+    expect(await changed).toEqual({ theme: 'light' })
+    await connected
+    expect(app.getHostContext()).toMatchObject({ theme: 'light', locale: 'nb', displayMode: 'inline' })
+  })
+
   test('is asked to finish before its frame is removed [APP-022]', async () => {
     const { frame, shown, app, connect } = await show()
     await connect()

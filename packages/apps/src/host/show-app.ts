@@ -9,7 +9,7 @@ import type { ShowAppOptions } from './show-app-options.ts'
 
 /** A page in a frame. */
 export interface ShownApp {
-  /** Notifies the page of what changed around it, such as `{ theme: 'dark' }`. */
+  /** Notifies the page of what changed around it, such as `{ theme: 'dark' }`, as soon as the page is ready. */
   updateContext(changes: JsonObject): void
   /**
    * Asks the page to finish, waits for it for at most a second, and removes the frame. Calls of the page that still run
@@ -91,11 +91,16 @@ function startApp(
     resolveClosed = resolve
   })
   const state = { isInitialized: false, isClosed: false, loads: 0 }
+  let contextChanges: JsonObject = {}
   const connection = connectApp(frame, deps, {
-    answer: (method, params, signal) => answerApp({ method, params, signal }, options, deps.server),
+    answer: (method, params, signal) => {
+      const context = { ...options.context, ...contextChanges }
+      return answerApp({ method, params, signal }, { ...options, context }, deps.server)
+    },
     receive: (method, params) => {
       if (method === 'ui/notifications/initialized' && !state.isInitialized) {
         state.isInitialized = true
+        notifyContext(connection, contextChanges)
         void sendCall(connection, options, deps.result)
       } else if (method === 'ui/notifications/sandbox-proxy-ready') notifyPageReady(connection, deps.page)
       else if (method === 'ui/notifications/size-changed') resize(frame, params)
@@ -124,11 +129,16 @@ function startApp(
   }
   return {
     updateContext: (changes) => {
-      if (state.isInitialized && !state.isClosed) connection.notify('ui/notifications/host-context-changed', changes)
+      contextChanges = { ...contextChanges, ...changes }
+      if (state.isInitialized && !state.isClosed) notifyContext(connection, changes)
     },
     close,
     closed,
   }
+}
+
+function notifyContext(connection: AppConnection, changes: JsonObject): void {
+  if (Object.keys(changes).length > 0) connection.notify('ui/notifications/host-context-changed', changes)
 }
 
 function notifyPageReady(connection: AppConnection, { html, csp }: HostedPage): void {

@@ -105,6 +105,8 @@ describe('A client with extensions', () => {
     ['a factory', [() => ({})], /not a client extension; write the call/],
     ['one name twice', [extensionOf('a'), extensionOf('a')], /a member of this name exists/],
     ['the name of a member', [extensionOf('callTool')], /a member of this name exists/],
+    ['the name of the member that is added last', [extensionOf('close')], /a member of this name exists/],
+    ['the name that would make the client a promise', [extensionOf('then')], /"then": a member of this name exists/],
   ])('is refused with %s in the list', (_, extensions, message) => {
     // Untyped code may give anything.
     expect(() => createClient(createServer({ ...hostInfo }), { ...hostInfo, extensions: extensions as never })).toThrow(

@@ -90,7 +90,7 @@ export interface ClientOptions<Extensions extends readonly ClientExtension[] = r
 
 const clientOptionTable = {
   ...coreClientOptionTable,
-  extensions: undefined,
+  extensions: { type: { name: 'an array of extensions, such as [tasksClient()]', accepts: Array.isArray } },
 } satisfies OptionTable<ClientOptions>
 
 /** A client's options with their defaults, its log, and its extensions' capabilities. */

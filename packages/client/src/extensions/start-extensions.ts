@@ -23,6 +23,9 @@ export interface ClientParts {
   readonly roundsContext: RoundsContext
 }
 
+/** `close` is added last. A member `then` would make a promise of the client. */
+const laterMemberNames = ['close', 'then']
+
 /**
  * Starts the extensions of a client; `createClient` is what their `fork` calls. Throws a `TypeError` for extensions
  * that cannot be composed.
@@ -33,7 +36,7 @@ export function startExtensions(
 ): { readonly exchange: Exchange; readonly members: object } {
   const { client, connection, options, events } = parts
   const { extensions = [], use } = options
-  checkClientExtensions(extensions, Object.keys(client))
+  checkClientExtensions(extensions, [...Object.keys(client), ...laterMemberNames])
   const sendCall = createSendCall(client)
   const fork = (extension: ClientExtension): ClientExtensionHost['fork'] => {
     const otherExtensions = extensions.filter((candidate) => candidate !== extension)

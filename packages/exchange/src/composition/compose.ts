@@ -239,14 +239,21 @@ function duplicateMemberError({ name }: ServerExtension, memberDescription: stri
 
 function checkExtensions(extensions: readonly ServerExtension[]): void {
   const names = new Set<string>()
+  const declaredIdentifiers = new Set<string>()
   for (const extension of extensions) {
     checkExtension(extension)
-    const { name } = extension
+    const { name, identifier, capabilities } = extension
     if (names.has(name)) {
       const reason = 'the list has two extensions of this name; give one of them another'
       throw new DefinitionError('duplicate', `extension "${name}"`, { reason })
     }
     names.add(name)
+    if (identifier === undefined || capabilities === undefined) continue
+    if (declaredIdentifiers.has(identifier)) {
+      const reason = `another extension declares capabilities as ${identifier} already; give one of them another identifier`
+      throw new DefinitionError('duplicate', `extension "${name}"`, { reason })
+    }
+    declaredIdentifiers.add(identifier)
   }
 }
 

@@ -38,8 +38,8 @@ export interface ServerExtension<Name extends string = string, Api extends objec
    */
   readonly identifier?: string | undefined
   /**
-   * Settings in `capabilities.extensions`, under the extension's identifier, which they need. Default: the extension is
-   * not declared there.
+   * Settings in `capabilities.extensions`, under the extension's identifier, which they need, and which no other
+   * extension with settings may have. Default: the extension is not declared there.
    */
   readonly capabilities?: JsonObject | undefined
   /** Further members of the server's capabilities, for extensions from before `capabilities.extensions` existed. */
@@ -135,7 +135,7 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
   readonly localOnly?: string | undefined
   /** Why what the extension seals opens in this process alone, if the server has no key to seal it with. */
   readonly singleProcess?: string | undefined
-  /** Handlers of the extension's methods, by method. */
+  /** Handlers of the extension's methods, by method. `createServer` rejects a method that the server itself has. */
   readonly methods?: Readonly<Record<string, ExtensionMethod>> | undefined
   /** Goes around every call, inside `ServerExtension.middleware`. */
   readonly middleware?: Middleware | undefined

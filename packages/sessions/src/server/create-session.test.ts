@@ -1,6 +1,7 @@
 import { errorCodes, metaKeys } from '@x/schema'
 import { memoryStore } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { sessionNotFoundCode } from '../session-metadata.ts'
 import {
   sendRequest,
@@ -10,7 +11,10 @@ import {
   midnight,
   resultOf,
   createNotesServer,
+  createTestServer,
+  onHost,
 } from '../testing/asking.ts'
+import { sessions as createSessions } from './sessions.ts'
 
 describe('sessions/create', () => {
   test('answers with an id, with when it ends, and with the initial state [SES-002]', async () => {
@@ -88,6 +92,29 @@ describe('sessions/create', () => {
     expect((await errorOf(server, 'sessions/delete', {}, { session: { sessionId: created } })).code).toBe(
       sessionNotFoundCode,
     )
+  })
+
+  test.each([
+    ['the store cannot end it', { credit: 0 }, { credit: 0 }],
+    ['the schema rejects what onCreate returned', { credit: -1 }, undefined],
+  ])('calls onDelete for a session whose creation failed, also when %s', async (_, firstState, state) => {
+    const deleted: unknown[] = []
+    const reported: unknown[] = []
+    const controller = new AbortController()
+    const defined = createSessions({
+      store: { ...memoryStore(), delete: () => Promise.reject(new Error('away')) },
+      state: { schema: z.object({ credit: z.number().min(0) }), initial: { credit: 0 } },
+      onCreate: () => {
+        controller.abort('enough')
+        return firstState
+      },
+      onDelete: (session) => void deleted.push(session.state),
+    })
+    const sessions = onHost(defined, { onError: (error) => void reported.push(error) })
+    const server = createTestServer({ extensions: [sessions] })
+    await sendRequest(server, 'sessions/create', {}, { signal: controller.signal }).catch(() => {})
+    expect(deleted).toEqual([state])
+    expect(reported[0]).toMatchObject({ code: 'unavailable' })
   })
 
   test('fails without a word of why when onCreate does, and takes the session back', async () => {

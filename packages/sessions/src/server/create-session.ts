@@ -11,8 +11,9 @@ export async function createSealedSession(request: SessionRequest, signal: Abort
   let state: JsonValue | undefined
   let hasBegun = false
   try {
-    state = await begin({ id, expiresAt, principal, signal })
+    const readFirstState = await begin({ id, expiresAt, principal, signal })
     hasBegun = true
+    state = readFirstState()
     const sealedState = state === undefined ? undefined : await session.seal(state, 0)
     signal.throwIfAborted()
     return {
@@ -35,10 +36,8 @@ async function undoCreation(
   begunSession: { readonly state: JsonValue | undefined } | undefined,
 ): Promise<void> {
   const { id, principal, callerKey, sessionOptions, report } = session
-  try {
-    await sessionOptions.registry.end(id, sessionOptions.ttlMs, callerKey)
-    if (begunSession !== undefined) await sessionOptions.end({ id, principal, state: begunSession.state }, report)
-  } catch (error) {
-    report(error)
+  await sessionOptions.registry.end(id, sessionOptions.ttlMs, callerKey).catch(report)
+  if (begunSession !== undefined) {
+    await sessionOptions.end({ id, principal, state: begunSession.state }, report).catch(report)
   }
 }

@@ -1,6 +1,6 @@
 import { errorCodes } from '@x/schema'
 import { memoryBus } from '@x/server'
-import { randomKey, sealedState } from '@x/state-codec'
+import { memoryStore, randomKey, sealedState } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { sessionNotFoundCode } from '../session-metadata.ts'
 import { callIn, createSession, errorOf, resultOf, sessionsOf, createNotesServer } from '../testing/asking.ts'
@@ -42,6 +42,43 @@ describe('sessions/delete', () => {
     const session = await createSession(server)
     await resultOf(server, 'sessions/delete', {}, { session })
     expect(reported).toEqual([failure])
+  })
+
+  test.each([
+    ['the store deletes it and its answer is lost', 'store'],
+    ['the bus does not notify the others', 'bus'],
+  ] as const)('calls onDelete when the session ends and %s, because a repeat finds no session', async (_, part) => {
+    const deleted: string[] = []
+    const [store, bus, failure] = [memoryStore(), memoryBus(), new Error('connection reset')]
+    const lose = async (work: Promise<unknown>): Promise<never> => {
+      await work
+      throw failure
+    }
+    const parts = {
+      store: { store: { ...store, delete: (key: string) => lose(store.delete(key)) } },
+      bus: { bus: { ...bus, publish: () => lose(Promise.resolve()) } },
+    }
+    const { server, reported } = createNotesServer({ ...parts[part], onDelete: ({ id }) => void deleted.push(id) })
+    const session = await createSession(server)
+    expect((await errorOf(server, 'sessions/delete', {}, { session })).code).toBe(errorCodes.internal)
+    expect((await errorOf(server, 'sessions/delete', {}, { session })).code).toBe(sessionNotFoundCode)
+    expect([deleted, reported.length]).toEqual([[session.sessionId], 2])
+  })
+
+  test('does not call onDelete while the session goes on, because the store could not delete it', async () => {
+    const deleted: string[] = []
+    const store = memoryStore()
+    let isReachable = false
+    const { server } = createNotesServer({
+      store: { ...store, delete: (key) => (isReachable ? store.delete(key) : Promise.reject(new Error('away'))) },
+      onDelete: ({ id }) => void deleted.push(id),
+    })
+    const session = await createSession(server)
+    expect((await errorOf(server, 'sessions/delete', {}, { session })).code).toBe(errorCodes.internal)
+    expect(deleted).toEqual([])
+    isReachable = true
+    await resultOf(server, 'sessions/delete', {}, { session })
+    expect(deleted).toEqual([session.sessionId])
   })
 
   test('must name a session', async () => {

@@ -24,8 +24,9 @@ export async function finishSessionRequest(session: OpenedSession, response: Rpc
 }
 
 async function sealNewState(session: OpenedSession, { resultType, isError }: JsonObject): Promise<string | undefined> {
-  if (isError === true) await session.abandon()
   const isComplete = (resultType === undefined || resultType === 'complete') && isError !== true
+  // Only a call that asks goes on with its session: a task has a copy, and changes no state.
+  if (!isComplete && resultType !== 'input_required') await session.abandon()
   const draft = isComplete ? session.lastDraft : undefined
   return draft && session.seal(draft.value, session.revision + 1)
 }

@@ -43,7 +43,7 @@ export class OpenedSession implements SessionRequest {
   /** A task uses the session as it was recorded when the task was created. */
   readonly #isRecorded: boolean
   #isOpen: boolean
-  #claimKey: string | undefined
+  #claim: { readonly key: string; readonly value: string } | undefined
   #view: object | undefined
 
   constructor(request: SessionRequest, content: SessionContent, isRecorded = false) {
@@ -92,11 +92,12 @@ export class OpenedSession implements SessionRequest {
     throw new SessionError('usage', `${methodName} was called ${problem}`)
   }
 
-  /** Claims the next revision under a key of the store, which `add` adds. */
-  async claim(key: string, add: () => Promise<boolean>): Promise<boolean> {
-    if (this.#claimKey !== undefined) return true
-    if (!(await add())) return false
-    this.#claimKey = key
+  /** Claims the next revision under a key of the store, which `add` adds with a value of this call alone. */
+  async claim(key: string, add: (value: string) => Promise<boolean>): Promise<boolean> {
+    if (this.#claim !== undefined) return true
+    const claim = { key, value: this.sessionOptions.randomUuid() }
+    if (!(await add(claim.value))) return false
+    this.#claim = claim
     return true
   }
 
@@ -105,14 +106,19 @@ export class OpenedSession implements SessionRequest {
     this.#isOpen = false
   }
 
-  /** Closes the session for a call that failed, and releases its claim. If the store fails, the claim expires later. */
+  /**
+   * Closes the session for a call that changes no state, and releases its claim. If the store fails, the claim expires
+   * later.
+   */
   async abandon(): Promise<void> {
     this.close()
-    const claimKey = this.#claimKey
-    this.#claimKey = undefined
-    if (claimKey === undefined) return
+    const { store } = this.sessionOptions
+    const claim = this.#claim
+    this.#claim = undefined
+    if (claim === undefined || store === undefined) return
     try {
-      await this.sessionOptions.store?.delete(claimKey)
+      // The claim may have expired, and the key may have the claim of another call by now.
+      if ((await store.get(claim.key)) === claim.value) await store.delete(claim.key)
     } catch (error) {
       this.report(error)
     }

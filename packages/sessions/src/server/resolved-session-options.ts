@@ -15,8 +15,11 @@ export interface SessionDefinition {
   readonly ttlMs: number
   /** Every session has a state, so a request without one is rejected. */
   readonly hasState: boolean
-  /** Resolves with the first state of a session, or with undefined if the handlers keep none. */
-  readonly begin: (session: NewSession) => Promise<JsonValue | undefined>
+  /**
+   * Runs `onCreate`. The function gives the first state of the session, or undefined if the handlers keep none. It
+   * throws for a state that the schema rejects.
+   */
+  readonly begin: (session: NewSession) => Promise<() => JsonValue | undefined>
   /** Frees the resources of a session. The state is undefined if the request contained none. */
   readonly end: (session: DeletedSession<JsonValue | undefined>, report: (error: unknown) => void) => Promise<void>
 }

@@ -90,12 +90,15 @@ async function serveDeletion(
   const sessionRequest = toSessionRequest(request, call, sessionOptions)
   const session = await openSession(metadata, { ...sessionRequest, needsState: false })
   const { id, principal, callerKey, expiresAt, state, report } = session
-  await sessionOptions.registry.end(id, Math.max(1, expiresAt - sessionOptions.now()), callerKey)
-  try {
-    await sessionOptions.end({ id, principal, state }, report)
-  } catch (error) {
-    report(error)
-  }
+  const { registry } = sessionOptions
+  const ended = registry.end(id, Math.max(1, expiresAt - sessionOptions.now()), callerKey)
+  // The session can have ended all the same, if the answer of the store was lost, or the bus did not notify others. A
+  // repeated deletion would then find no session, so this is the only call that can run `onDelete`.
+  await ended.catch(async (error: unknown) => {
+    if (await registry.isLive(id)) throw error
+  })
+  await sessionOptions.end({ id, principal, state }, report).catch(report)
+  await ended
   return {}
 }
 

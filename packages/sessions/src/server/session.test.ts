@@ -1,4 +1,4 @@
-import { type Context, inputRequired, prompt, resource, tool, ToolError } from '@x/server'
+import { type Context, inputRequired, prompt, resource, tool } from '@x/server'
 import { memoryStore, singleUseState } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -211,61 +211,6 @@ describe('A definition for sessions alone', () => {
     const server = setUp()
     const error = await errorOf(server, 'tools/call', { name: 'note' })
     expect([error.code, error.message]).toEqual([errorCodes.invalidParams, expect.stringContaining('sessions/create')])
-  })
-})
-
-describe('Overlapping calls', () => {
-  const setUp = (store: ReturnType<typeof memoryStore> | undefined) => {
-    const { sessions } = createNotesSessions({ store })
-    const add = tool('add', {
-      description: 'Adds',
-      input: z.object({ text: z.string(), fail: z.boolean().optional(), careful: z.boolean().optional() }),
-      async run({ text, fail, careful }, ctx: Context) {
-        const session = sessions.of(ctx)
-        if (careful === true && !(await session.claim())) throw new ToolError('Somebody else was faster')
-        if (fail === true) throw new ToolError('No')
-        session.setState({ notes: [...session.state.notes, text] })
-        return session.state.notes.join(' ')
-      },
-    })
-    const errors: unknown[] = []
-    const log = ({ err }: LogRecord): void => void errors.push(err)
-    return { server: createTestServer({ tools: [add], strictReplay: false, extensions: [sessions], log }), errors }
-  }
-
-  test('each answer with the state that they made: the state in the last response that the client receives counts [SES-009]', async () => {
-    const { server } = setUp(undefined)
-    const session = await createSession(server)
-    const both = await Promise.all(['a', 'b'].map((text) => callIn(server, session, 'add', { text })))
-    expect(both.map(({ text }) => text)).toEqual(['a', 'b'])
-    expect((await callIn(server, both[1]?.session, 'add', { text: 'c' })).text).toBe('b c')
-  })
-
-  test('that claim the next revision have one winner, and the next one may claim again', async () => {
-    const { server } = setUp(memoryStore())
-    const session = await createSession(server)
-    const calls = Array.from({ length: 20 }, (_, index) =>
-      callIn(server, session, 'add', { text: `${index}`, careful: true }),
-    )
-    const ended = await Promise.all(calls)
-    const winners = ended.filter(({ text }) => text !== 'Somebody else was faster')
-    expect(winners).toHaveLength(1)
-    expect((await callIn(server, winners[0]?.session, 'add', { text: 'next', careful: true })).text).toMatch(
-      /^\d+ next$/,
-    )
-  })
-
-  test('give a claim back when they fail', async () => {
-    const { server } = setUp(memoryStore())
-    const session = await createSession(server)
-    expect((await callIn(server, session, 'add', { text: 'a', careful: true, fail: true })).text).toBe('No')
-    expect((await callIn(server, session, 'add', { text: 'b', careful: true })).text).toBe('b')
-  })
-
-  test('cannot claim without a store', async () => {
-    const { server, errors } = setUp(undefined)
-    await callIn(server, await createSession(server), 'add', { text: 'a', careful: true })
-    expect(String(errors)).toContain('needs a store')
   })
 })
 

@@ -31,8 +31,9 @@ export interface Session<State> extends SessionView<State> {
   /**
    * Claims the right to replace the state. Of all calls with the same revision, only one gets true, so a client that
    * sends an older state again is detected; without claims, every earlier state of the session is accepted. Requires
-   * the option `store`. A call that fails releases its claim, which otherwise lasts for `ttlMs` (default: 10 minutes).
-   * A handler that also asks the user must claim in a `ctx.step`.
+   * the option `store`. A call that fails or becomes a task releases its claim, which otherwise lasts for `ttlMs`
+   * (default: 10 minutes). A handler that also asks the user must claim in a `ctx.step`; a claim from before the
+   * question is not released.
    */
   claim(options?: { readonly ttlMs?: number | undefined }): Promise<boolean>
 }
@@ -102,9 +103,9 @@ class RunSession<State> implements Session<State> {
     }
     session.rejectIfEnded('claim')
     const key = await toStoreKey('session-claim', `${session.revision} ${session.id}`)
-    return session.claim(key, async () => {
+    return session.claim(key, async (value) => {
       try {
-        return await storeOfOwner(store, session.callerKey).add(key, '1', ttlMs)
+        return await storeOfOwner(store, session.callerKey).add(key, value, ttlMs)
       } catch (error) {
         throw toQuotaError(error) ?? error
       }

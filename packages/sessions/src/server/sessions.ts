@@ -157,8 +157,10 @@ function createDefinition<State>(
     hasState: parser.initial !== undefined,
     begin: async (session) => {
       const state = (await onCreate?.(session)) ?? undefined
-      const initialState = state === undefined ? parser.initial : parser.validate(state)
-      return initialState === undefined ? undefined : parser.serialize(initialState)
+      return () => {
+        const firstState = state === undefined ? parser.initial : parser.validate(state)
+        return firstState === undefined ? undefined : parser.serialize(firstState)
+      }
     },
     end: async ({ state, ...session }, report) =>
       onDelete?.({ ...session, state: state === undefined ? undefined : parser.parse(state, report) }),

@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { SkillFile } from '../server/skill-file.ts'
 import { skills } from '../server/skills.ts'
 import { skillText } from '../testing/files.ts'
 import { readSkills } from './read-skills.ts'
@@ -69,6 +70,41 @@ describe('watchSkills', () => {
     await write('c/SKILL.md', skillText('c'))
     expect(await read()).toContain('c/SKILL.md')
     expect(reads).toHaveLength(readCount)
+  })
+
+  test('does not call onChange for a read that was running when the watch was ended', async () => {
+    await write('a/SKILL.md', skillText('a'))
+    const reads: unknown[] = []
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const stopWatching = watchSkills(folder, (files) => void reads.push(files))
+      await write('a/more.md', 'x')
+      await expect.poll(() => vi.getTimerCount()).toBe(1)
+      vi.runOnlyPendingTimers()
+      stopWatching()
+      // Begun later, and so ended later than the read of the watch.
+      await read()
+      await read()
+      expect(reads).toEqual([])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('watches a folder again that was removed and created again, and logs that once', async () => {
+    const errors: unknown[] = []
+    const reads: string[][] = []
+    const onChange = (files: readonly SkillFile[]): void => void reads.push(files.map((file) => file.path))
+    await write('a/SKILL.md', skillText('a'))
+    const stopWatching = watchSkills(folder, onChange, { log: ({ err }) => void errors.push(err) })
+    await rm(folder, { recursive: true })
+    await expect.poll(() => errors).toMatchObject([{ code: 'ENOENT' }])
+    await write('b/SKILL.md', skillText('b'))
+    await expect.poll(() => reads.at(-1), { timeout: 5000 }).toEqual(['b/SKILL.md'])
+    await write('b/more.md', 'x')
+    await expect.poll(() => reads.at(-1)).toEqual(['b/SKILL.md', 'b/more.md'])
+    expect(errors).toHaveLength(1)
+    stopWatching()
   })
 
   test('logs an error, and reads the folder after the next change', async () => {

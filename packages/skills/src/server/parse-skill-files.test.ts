@@ -56,6 +56,11 @@ describe('parseSkillFiles', () => {
     ['a path that leaves the folder', [file('../a/SKILL.md')], '"../a/SKILL.md": is not a path of a file'],
     ['an absolute path', [file('/a/SKILL.md')], 'is not a path of a file'],
     ['a path of Windows', [file('a\\SKILL.md')], 'is not a path of a file'],
+    [
+      'a path that UTF-8 cannot encode',
+      [skillFile('a'), file('a/\ud800.md')],
+      '"a/\\ud800.md": is not a path of a file',
+    ],
     ['bytes that are not UTF-8', [file('a/SKILL.md', new Uint8Array([255, 254]))], 'is not UTF-8 text'],
     ['no frontmatter', [file('a/SKILL.md', '# A')], 'must begin with YAML frontmatter'],
     ['frontmatter without an end', [file('a/SKILL.md', '---\nname: a\n')], 'must begin with YAML frontmatter'],
@@ -81,7 +86,26 @@ describe('parseSkillFiles', () => {
     const allowed = 16 * 1024 * 1024 - skillText('a').length
     expect(parse(skillFile('a'), ...files(511)).files.size).toBe(512)
     expect(() => parse(skillFile('a'), ...files(512))).toThrow('a skill may have 512 files, and this one has 513')
-    expect(parse(skillFile('a'), file('a/x', new Uint8Array(allowed))).files.size).toBe(2)
+    const megabytes = file('a/y', new Uint8Array(8_000_000))
+    expect(parse(skillFile('a'), megabytes, file('a/x', new Uint8Array(allowed - 8_000_000))).files.size).toBe(3)
     expect(() => parse(skillFile('a'), file('a/x', new Uint8Array(allowed + 1)))).toThrow('a skill may have 16777216')
+  })
+
+  test.each<[string, SkillFile['content'], SkillFile['content'], string]>([
+    [
+      'bytes',
+      new Uint8Array(12_533_760),
+      new Uint8Array(12_533_761),
+      '16711680 bytes in Base64, and this one has 16711684',
+    ],
+    [
+      'text',
+      '\u0001'.repeat(2_785_280),
+      '\u0001'.repeat(2_785_281),
+      '16711680 bytes in JSON, and this one has 16711686',
+    ],
+  ])('rejects a file of %s that does not fit into a message of 16 MiB', (_, largest, tooLarge, message) => {
+    expect(parse(skillFile('a'), file('a/x', largest)).files.size).toBe(2)
+    expect(() => parse(skillFile('a'), file('a/x', tooLarge))).toThrow(`a/x: a file may have ${message}`)
   })
 })

@@ -48,6 +48,7 @@ export function parseSkillFiles(skillFiles: readonly SkillFile[]): ParsedSkillFi
       `${strayFile.path}: belongs to no skill, because no directory above it has a SKILL.md`,
     )
   }
+  for (const file of files) checkEncodedLength(file)
   return { skills, files: new Map(files.map((file) => [file.uri, file])) }
 }
 
@@ -106,10 +107,29 @@ function checkLimits(files: readonly ServedFile[], directory: string): void {
   }
 }
 
+/** A client accepts a message of 16 MiB, and the message has other members beside the file. */
+const maxEncodedLength = skillLimits.maxBytes - 65_536
+
+/** JSON writes a control character as six bytes. */
+const maxEscapedLength = 6
+
+function checkEncodedLength({ path, text, bytes }: ServedFile): void {
+  if (bytes.length * maxEscapedLength <= maxEncodedLength) return
+  const [encodedLength, encoding] =
+    text === undefined
+      ? [Math.ceil(bytes.length / 3) * 4, 'Base64']
+      : [new TextEncoder().encode(JSON.stringify(text)).length - '""'.length, 'JSON']
+  if (encodedLength <= maxEncodedLength) return
+  throw new SkillError(
+    'size',
+    `${path}: a file may have ${maxEncodedLength} bytes in ${encoding}, and this one has ${encodedLength}; divide it into several files`,
+  )
+}
+
 function toServedFile({ path, content, mimeType }: SkillFile): ServedFile {
   const segments = path.split('/')
   const name = segments.at(-1) ?? ''
-  if (segments.some((segment) => ['', '.', '..'].includes(segment) || /[\\\p{Cc}]/u.test(segment))) {
+  if (segments.some((segment) => ['', '.', '..'].includes(segment) || /[\\\p{Cc}\p{Cs}]/u.test(segment))) {
     const advice = 'write a path below the folder, such as triage/SKILL.md'
     throw new SkillError('entry', `${JSON.stringify(path)}: is not a path of a file; ${advice}`)
   }

@@ -131,8 +131,9 @@ export class LinkStore {
     change: (storedSession: StoredSession) => StoredSession,
   ): Promise<StoredSession> {
     const lockKey = `legacy:lock:${key}`
+    const lockValue = randomId()
     // If the instance that has the lock dies, the lock expires after `lockDurationMs`.
-    while (!(await this.#store.add(lockKey, randomId(), lockDurationMs))) await this.#options.sleep(lockPollIntervalMs)
+    while (!(await this.#store.add(lockKey, lockValue, lockDurationMs))) await this.#options.sleep(lockPollIntervalMs)
     try {
       const storedSession = await this.getSession(key)
       const nextSession = change(storedSession)
@@ -140,7 +141,8 @@ export class LinkStore {
       await this.#replace(`legacy:session:${key}`, JSON.stringify(changedSession), ttlMs, owner)
       return changedSession
     } finally {
-      await this.#store.delete(lockKey)
+      // After a slow change the lock may have expired, and another change may have it by now.
+      if ((await this.#store.get(lockKey)) === lockValue) await this.#store.delete(lockKey)
     }
   }
 
