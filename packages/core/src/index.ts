@@ -101,7 +101,7 @@ export {
 } from './runtime.ts'
 export { escapeCharacter, formatCount, pageTextOf, quoteText } from './quote-text.ts'
 export { formatDuration, formatRetryAfter } from './duration.ts'
-export { isThisMachine } from './this-machine.ts'
+export { isSecureUrl, isThisMachine } from './this-machine.ts'
 export { codeOf, messageOf } from './thrown.ts'
 export {
   availableCode,

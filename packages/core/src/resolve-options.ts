@@ -21,6 +21,7 @@ export interface OptionType {
 }
 
 const isString = (value: unknown): value is string => typeof value === 'string'
+const isText = (value: unknown): boolean => isString(value) && value !== ''
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -29,6 +30,12 @@ export const optionTypes = {
   boolean: { name: 'true or false', accepts: (value) => typeof value === 'boolean' },
   function: { name: 'a function', accepts: (value) => typeof value === 'function' },
   object: { name: 'an object', accepts: isObject },
+  principal: {
+    name: "a principal, such as { subject: 'ada', scopes: ['read'] }",
+    // Of scopes in one text, `includes` would also find parts.
+    accepts: (value) =>
+      isObject(value) && isText(Reflect.get(value, 'subject')) && Array.isArray(Reflect.get(value, 'scopes') ?? []),
+  },
   string: { name: 'a string', accepts: isString },
   strings: { name: 'an array of strings', accepts: (value) => Array.isArray(value) && value.every(isString) },
   texts: {

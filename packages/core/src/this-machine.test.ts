@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isThisMachine } from './this-machine.ts'
+import { isSecureUrl, isThisMachine } from './this-machine.ts'
 
 test.each([
   ['the name', 'localhost'],
@@ -39,4 +39,14 @@ test.each([
   ['a word that is no address', 'stdio:1:2'],
 ])('%s is not this machine', (_, host) => {
   expect(isThisMachine(host)).toBe(false)
+})
+
+test.each([
+  ['https://example.com/', true],
+  ['http://localhost:3000/', true],
+  ['http://[::1]/', true],
+  ['http://example.com/', false],
+  ['ftp://localhost/', false],
+])('%s is safe for credentials: %s', (url, isSecure) => {
+  expect(isSecureUrl(new URL(url))).toBe(isSecure)
 })

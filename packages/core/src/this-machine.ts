@@ -11,3 +11,8 @@ export function isThisMachine(host: string): boolean {
   const url = `http://${isBareIpv6 ? `[${host}]` : host}`
   return hostCharacters.test(host) && URL.canParse(url) && thisMachine.test(new URL(url).hostname)
 }
+
+/** Safe for credentials and keys: https, or http on this machine (OAuth 2.1, section 1.5). */
+export function isSecureUrl({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname))
+}

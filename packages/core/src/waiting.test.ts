@@ -87,6 +87,14 @@ describe('A time limit', () => {
     expect(await isSettled).toBe(false)
     expect(clock.waiting).toBe(0)
   })
+
+  test('without an end uses the longest timer, because the platform ends a longer one at once', async () => {
+    const clock = manualClock()
+    const isSettled = settlesWithin(never, Number.POSITIVE_INFINITY, clock)
+    clock.advance(maxTimerMs)
+    expect(clock.waiting).toBe(0)
+    expect(await isSettled).toBe(false)
+  })
 })
 
 test('an answer that has arrived is read although the process was stopped beyond the time limit', async () => {

@@ -117,14 +117,15 @@ const blockedMs = 50
 /**
  * Starts the timer of a wait for an answer. The returned function ends it. Timers run before the platform reads what
  * has arrived, so a process that was stopped beyond the limit, by Ctrl-Z or a paused container, first gets a moment to
- * read the answer.
+ * read the answer. A limit beyond {@link maxTimerMs} ends there.
  */
 export function startTimeLimit(onEnd: () => void, ms: number, clock: Clock): () => void {
-  const endsAt = clock.monotonicNow() + ms
+  const waitMs = Math.min(ms, maxTimerMs)
+  const endsAt = clock.monotonicNow() + waitMs
   let timer = clock.setTimeout(() => {
     if (clock.monotonicNow() - endsAt < blockedMs) onEnd()
     else timer = clock.setTimeout(onEnd, blockedMs)
-  }, ms)
+  }, waitMs)
   return () => clock.clearTimeout(timer)
 }
 

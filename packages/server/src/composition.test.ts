@@ -171,6 +171,16 @@ describe('An extension', () => {
       /the method x\/y already/,
     ],
     [
+      'a method of the protocol',
+      [extensionOf('a', { start: () => ({ methods: { 'tools/call': () => ({}) } }) })],
+      /the server serves tools\/call itself/,
+    ],
+    [
+      'capabilities of one identifier twice',
+      ['a', 'b'].map((name) => extensionOf(name, { identifier: 'com.example/same', capabilities: {} })),
+      /extension "b": another extension declares capabilities as com.example\/same already/,
+    ],
+    [
       'two adapters of one transport',
       ['a', 'b'].map((name) => extensionOf(name, { start: () => ({ adapters: { http: adapter } }) })),
       /adapter of the transport http already/,

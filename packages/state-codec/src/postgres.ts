@@ -4,7 +4,7 @@
  * @module @x/state-codec/postgres
  */
 
-import { checkArgument, codeOf, type OptionTable, resolveOptions } from '@x/core'
+import { checkArgument, codeOf, maxTimerMs, type OptionTable, resolveOptions } from '@x/core'
 import { openPostgres, type PostgresQuery } from '@x/core/postgres'
 import { StateUsageError } from './state-error.ts'
 import { defaultTimeoutMs, runStoreOperation } from './store/call-store.ts'
@@ -38,7 +38,7 @@ export interface PostgresStoreOptions extends OwnerQuotaOptions {
 const storeOptionTable = {
   ...quotaOptionTable,
   table: 'mcp_state',
-  timeoutMs: defaultTimeoutMs,
+  timeoutMs: { default: defaultTimeoutMs, max: maxTimerMs },
 } satisfies OptionTable<PostgresStoreOptions>
 
 /**

@@ -4,7 +4,7 @@
  * @module @x/state-codec/redis
  */
 
-import { type OptionTable, resolveOptions } from '@x/core'
+import { maxTimerMs, type OptionTable, resolveOptions } from '@x/core'
 import { openRedis } from '@x/core/redis'
 import { StateError } from './state-error.ts'
 import { defaultTimeoutMs, runStoreOperation } from './store/call-store.ts'
@@ -40,7 +40,7 @@ export interface RedisStoreOptions extends OwnerQuotaOptions {
 const storeOptionTable = {
   ...quotaOptionTable,
   prefix: 'mcp:',
-  timeoutMs: defaultTimeoutMs,
+  timeoutMs: { default: defaultTimeoutMs, max: maxTimerMs },
 } satisfies OptionTable<RedisStoreOptions>
 
 /** A store in Redis. A client that it made of a URL is its own. */

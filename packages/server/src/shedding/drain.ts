@@ -1,4 +1,4 @@
-import { formatCount, type Log } from '@x/core'
+import { checkedNumber, formatCount, type Log } from '@x/core'
 import type { DrainOptions, Undrain } from '@x/exchange'
 import type { EventSource } from '@x/exchange/internal'
 import type { McpServerLoad } from './shedding-options.ts'
@@ -32,6 +32,7 @@ export class Drains {
    * handed off unless `keepCalls` is true. `emit` is called for the first stop, and when the last one is withdrawn.
    */
   beginDrain({ keepCalls = false, graceMs = defaultGraceMs }: DrainOptions, emit: EmitDrain): Undrain {
+    checkedNumber('graceMs', graceMs, { min: 0, isWhole: false })
     const drain = { isHandingOff: !keepCalls, beganAt: this.#now(), graceMs }
     const isFirst = !this.isDraining
     this.#activeDrains.add(drain)

@@ -141,6 +141,11 @@ describe('draining', () => {
     expect([left.state !== undefined, hand.time]).toEqual([true, workedMs])
   })
 
+  test('with a time that is no number is refused', () => {
+    const { server } = serveWithLoad(createManualLoad(), () => 'plain')
+    expect(() => server.drain({ graceMs: Number.NaN })).toThrow('graceMs is NaN: write a number from 0')
+  })
+
   test('what was announced is taken back once, by the one that announced it', async () => {
     const { server } = serveWithLoad(createManualLoad(), () => 'plain')
     const [first, second] = [server.drain(), server.drain()]

@@ -174,6 +174,14 @@ describe('a bus that fails', () => {
     expect(again.changes()).toEqual(['tools'])
   })
 
+  test('keeps no change from the clients of its own instance', async () => {
+    const bus = { ...createManualBus({ atOnce: true }), publish: () => Promise.reject(failure) }
+    const { server } = serve(bus)
+    const stream = await openListenStream(server, tools)
+    await expect(server.notifyListChanged('tools')).rejects.toBe(failure)
+    expect(stream.changes()).toEqual(['tools'])
+  })
+
   test('before it is asked anything counts as well', async () => {
     const listen = () => {
       throw failure
@@ -206,4 +214,16 @@ describe('a bus that fails', () => {
     expect(await waitForListenResult(stream)).toMatchObject({ resultType: 'complete' })
     expect(reported).toMatchObject([{ error: failure }])
   })
+})
+
+test('a list of no such name and a URI without a scheme are rejected, because no client can subscribe to them', async () => {
+  const { server } = serve(createManualBus({ atOnce: true }))
+  await expect(server.notifyListChanged('bogus' as 'tools')).rejects.toThrow(
+    new TypeError('notifyListChanged takes one of "tools", "prompts", "resources", and was given "bogus"'),
+  )
+  await expect(server.notifyResourceUpdated('not a uri')).rejects.toThrow(
+    new TypeError(
+      'notifyResourceUpdated takes a URI with a scheme, such as "file:///a.txt", and was given "not a uri"',
+    ),
+  )
 })

@@ -13,7 +13,7 @@ import {
   type SubscriptionStream,
   type Subscription,
 } from './stream.ts'
-import { toTopicKey } from './topics.ts'
+import { checkTopic, toTopicKey } from './topics.ts'
 
 /** One server's streams, which receive changes over a bus. */
 export interface Subscriptions {
@@ -25,7 +25,10 @@ export interface Subscriptions {
    * stream; with the signal's reason if it aborts before anything was sent.
    */
   streamChanges(subscription: Subscription): Promise<JsonObject>
-  /** Notifies every instance that a topic has changed. Rejects when the bus fails. */
+  /**
+   * Notifies every instance that a topic has changed. If the bus fails, notifies this one and rejects. Rejects with a
+   * TypeError for a topic that nobody can subscribe to.
+   */
   publish(topic: string): Promise<void>
   /** Ends every stream gracefully (basic/patterns/subscriptions, graceful closure). */
   close(): void
@@ -80,7 +83,16 @@ export function createSubscriptions(
   return {
     isEnabled: true,
     streamChanges: (subscription) => new Promise((resolve) => startSubscription(hub, subscription, resolve)),
-    publish: async (topic) => bus.publish({ topic }),
+    async publish(topic) {
+      checkTopic(topic)
+      try {
+        await bus.publish({ topic })
+      } catch (error) {
+        // This instance needs no bus for its own clients. If the change arrives after all, it counts as the same one.
+        listener.onChange({ topic })
+        throw error
+      }
+    },
     close: () => endAllStreams(hub),
   }
 }

@@ -15,6 +15,21 @@ export function resourceTopic(uri: string): string {
   return `${resourceTopicPrefix}${uri}`
 }
 
+const schemePattern = /^[A-Za-z][A-Za-z0-9+.-]*:/
+
+/** Throws a TypeError for a topic that no client can subscribe to: a list of no such name, or a URI without a scheme. */
+export function checkTopic(topic: string): void {
+  if (topic.startsWith(resourceTopicPrefix)) {
+    const uri = topic.slice(resourceTopicPrefix.length)
+    if (schemePattern.test(uri)) return
+    const example = 'a URI with a scheme, such as "file:///a.txt"'
+    throw new TypeError(`notifyResourceUpdated takes ${example}, and was given ${JSON.stringify(uri)}`)
+  }
+  if (listChangeKinds.some(({ kind }) => kind === topic)) return
+  const kinds = listChangeKinds.map(({ kind }) => JSON.stringify(kind)).join(', ')
+  throw new TypeError(`notifyListChanged takes one of ${kinds}, and was given ${JSON.stringify(topic)}`)
+}
+
 /**
  * A filter's topics by key: a resource's URI, or a list's notification method. A URI contains a colon and a method does
  * not. The URIs are the same strings as in the filter, because copies would take most of a stream's memory.

@@ -186,6 +186,13 @@ describe('in the phase "state-first"', () => {
     expect(await codeOf(codec.open(await codec.seal(1, context), other))).toBe(code)
   })
 
+  test('while the store is away, a state of another key is no final error, because the store may open it later', async () => {
+    const { instance } = createFleet()
+    const token = await instance('state-first').seal('value', context)
+    const codec = instance('state-first', { state: sealedState({ keys: [randomKey()] }), store: brokenStore() })
+    expect(await codeOf(codec.open(token, context))).toBe('unavailable')
+  })
+
   test('what has expired falls back to nothing', async () => {
     const { instance, advance } = createFleet()
     const codec = instance('state-first')
@@ -230,6 +237,13 @@ describe('the two parts of a token belong together', () => {
     const [handle = '', state = ''] = token.split('~')
     expect(await codeOf(codec.open(token, context))).toBe('used')
     for (const part of [handle, state]) expect(await codeOf(codec.open(part, context))).not.toBe(1)
+  })
+
+  test.each(phases)('in the phase %s, a codec that opens once is refused, because the store opens again', (phase) => {
+    const { instance, state, store } = createFleet()
+    expect(() => instance(phase, { state: singleUseState(state, store) })).toThrow(
+      'write singleUseState(migratingState({ … }), store)',
+    )
   })
 })
 

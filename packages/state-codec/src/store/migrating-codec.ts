@@ -17,7 +17,7 @@ import { handleLength, isHandle, HandleStore } from './handle-store.ts'
  */
 export interface MigratingOptions extends CodecOptions {
   readonly phase: MigrationPhase
-  /** The codec to migrate to. */
+  /** The codec to migrate to. `singleUseState` does not belong into it, but around `migratingState`. */
   readonly state: StateCodec
   /** Store to migrate from. Required in every phase except `state`. */
   readonly store?: StateStore | undefined
@@ -50,13 +50,18 @@ export function createMigratingCodec(options: MigratingOptions, provider: Crypto
   const codecOptions = resolveCodecOptions(options, migratingOptionTable, 'migratingState')
   const { phase, state: codec, onEvent } = options
   const handleStore = new HandleStore(requireStore(options), codecOptions, provider)
+  // The store opens its copy of a token again and again, so the codec alone cannot keep this promise.
+  if (codec.opensOnce === true)
+    throw new StateUsageError(
+      'configuration',
+      'state opens each token only once, and the store would open it again: write singleUseState(migratingState({ … }), store)',
+    )
   const lifetimeMs = Math.max(maxLifetimeOf(codecOptions), codec.lifetimeMs ?? 0)
   const now = (): number => codecOptions.runtime.now()
   const migrationCounter = new MigrationCounter(phase, { lifetimeMs, now }, onEvent)
   const migration: MigrationDeps = { phase, codec, handleStore, migrationCounter }
   return {
     lifetimeMs,
-    opensOnce: codec.opensOnce,
     ping: async () => {
       // In the other phases, the target codec can seal and open tokens without the store.
       if (phase === 'store' || phase === 'dual') await handleStore.ping()
@@ -202,7 +207,9 @@ async function openFromFirstSource({ readFromStore, readFromState, purpose, coun
   const [stateOutcome] = await Promise.allSettled([readFromState()])
   if (stateOutcome.status === 'fulfilled') return stateOutcome.value
   const [storeOutcome] = await Promise.allSettled([readFromStore()])
-  if (storeOutcome.status === 'rejected') throw stateOutcome.reason
+  // If it could not be reached, the store may still open the token at the next attempt.
+  if (storeOutcome.status === 'rejected')
+    throw (isUnavailableOutcome(storeOutcome) ? storeOutcome : stateOutcome).reason
   counter.record({ type: 'fallback', purpose, ...describeFailure(stateOutcome) })
   return storeOutcome.value
 }

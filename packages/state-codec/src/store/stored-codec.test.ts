@@ -140,10 +140,10 @@ describe('a single use', () => {
     for (const codec of [one, other]) await expect(codec.open(token, context)).rejects.toMatchObject({ code: 'used' })
   })
 
-  test('opens again if it is reusable, also behind a migration', async () => {
-    const store = memoryStore()
-    const single = singleUseState(sealedState({ keys }), store)
-    for (const codec of [single, migratingState({ phase: 'state', state: single })]) {
+  test('opens again if it is reusable, also around a migration', async () => {
+    const sealed = sealedState({ keys })
+    for (const inner of [sealed, migratingState({ phase: 'state', state: sealed })]) {
+      const codec = singleUseState(inner, memoryStore())
       const token = await codec.seal('often', context)
       for (let use = 0; use < 3; use++) expect(await codec.open(token, { ...context, reusable: true })).toBe('often')
       expect(await codec.open(token, context)).toBe('often')

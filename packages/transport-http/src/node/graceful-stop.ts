@@ -4,7 +4,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { stoppingError } from '@x/exchange'
 import type { AdapterRequest } from '../server/adapter-request.ts'
 import { finishCall, stopCall, type RunningCall } from '../server/run-call.ts'
-import type { Schedule } from '@x/core'
+import { maxTimerMs, type Schedule } from '@x/core'
 import type { OpenResponse } from './response-writer.ts'
 
 export interface GracefulStopDeps {
@@ -45,7 +45,7 @@ export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): P
     }
     for (const request of adapterRequests.slice()) request.stop('closing')
   }, graceMs)
-  const cancelForcedClose = schedule(() => server.closeAllConnections(), graceMs + flushTimeoutMs)
+  const cancelForcedClose = schedule(() => server.closeAllConnections(), Math.min(graceMs + flushTimeoutMs, maxTimerMs))
   // Before the hand-offs, because clients send those calls again at once, and a new connection that waits to be accepted
   // when the socket closes is reset.
   await readWhatHasArrived()

@@ -223,3 +223,22 @@ test.each([
   await http.close()
   expect(close.mock.calls).toEqual([[{ graceMs }]])
 })
+
+test('a `close` that never ends does not hold up a stop, and a warning says so', async () => {
+  const clock = createManualClock()
+  const log = vi.fn()
+  let noteClose = (): void => {}
+  const closeBegan = new Promise<void>((resolve) => (noteClose = resolve))
+  const close = (): Promise<void> => {
+    noteClose()
+    return new Promise(() => {})
+  }
+  const server = testServer(echo, { log, attachHost: () => close })
+  const http = await startHttpServer(server, {}, { schedule: clock.schedule })
+  const closing = http.close({ graceMs: 1000 })
+  await closeBegan
+  clock.advance(6000)
+  await closing
+  expect(log.mock.calls).toMatchObject([[{ level: 'warn', message: expect.stringContaining('within 6000 ms') }]])
+  expect(clock.countTimers()).toBe(0)
+})

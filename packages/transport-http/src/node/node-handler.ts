@@ -83,7 +83,7 @@ const nodeHttpAdapter: HttpAdapter<IncomingMessage, NodeTarget> = {
 }
 
 // These timers do not keep the process alive, because the connection of a call does.
-function scheduleUnref(run: () => void, ms: number): () => void {
+export function scheduleUnref(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms).unref()
   return () => clearTimeout(timer)
 }

@@ -299,17 +299,6 @@ test('a request line without a version is rejected with 400, and its connection 
   expect(exchange).not.toHaveBeenCalled()
 })
 
-test('an option that does not exist is rejected by name, with a suggestion', async () => {
-  const options = { principal: () => undefined }
-  await expect(serveHttp(testServer(echo), options as object)).rejects.toThrow(
-    'serveHttp has no option `principal`: did you mean `auth`?',
-  )
-  const stopOnSignals = { notice: 3000 }
-  await expect(serveHttp(testServer(echo), { stopOnSignals } as object)).rejects.toThrow(
-    'serveHttp, stopOnSignals, has no option `notice`: did you mean `noticeMs`?',
-  )
-})
-
 test('auth receives the ledger of the server, and its reports reach the log', async () => {
   const log = vi.fn()
   const server = testServer(echo, { log })

@@ -1,10 +1,16 @@
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http'
 import type { Server } from '@x/exchange'
-import { type HandlerInternals, setPlatformTimer } from '../server/handler-settings.ts'
+import type { HandlerInternals } from '../server/handler-settings.ts'
 import { checkBindAddress, formatUrlHost, loopbackHostsOf } from './bind-address.ts'
 import { watchDescriptors } from './descriptor-watch.ts'
 import { createHealthCheck } from './health.ts'
-import { createHandler, createNodeContext, createNodeRequestView, type NodeContext } from './node-handler.ts'
+import {
+  createHandler,
+  createNodeContext,
+  createNodeRequestView,
+  type NodeContext,
+  scheduleUnref,
+} from './node-handler.ts'
 import { rejectOtherPath, rejectPipelinedRequest, rejectRequestLine, rejectWhileStopping } from './rejections.ts'
 import { OpenResponses, sendAnswer } from './response-writer.ts'
 import { resolveServeOptions, type ServeHttpOptions } from './serve-options.ts'
@@ -89,7 +95,8 @@ export async function startHttpServer(
     void runOnRequest(onRequest, request, response, { serve, settings: context.settings })
   })
   const boundPort = await listenOnAddress(server, host, port)
-  const { schedule = setPlatformTimer } = internals
+  // While a stop waits, connections keep the process running. A `close` that never ends must not.
+  const { schedule = scheduleUnref } = internals
   const { activeCalls, adapterRequests } = context
   server.once('close', () => openResponses.stop())
   // A misspelt issuer is in the log from the start, and not only once somebody asks whether the server is ready.

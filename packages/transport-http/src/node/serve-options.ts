@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type OptionTable, optionTypes, type ResolvedOptions, resolveOptions } from '@x/core'
 import { handlerOptionTable } from '../server/handler-settings.ts'
 import type { NodeHandlerOptions } from './node-handler.ts'
-import type { StopOptions } from './stop.ts'
+import { type StopOptions, stopOptionTable } from './stop.ts'
 
 /** Options of `serveHttp`. */
 export interface ServeHttpOptions extends NodeHandlerOptions {
@@ -27,8 +27,6 @@ export interface ServeHttpOptions extends NodeHandlerOptions {
   readonly stopOnSignals?: boolean | StopOptions | undefined
 }
 
-const stopOptionTable = { graceMs: undefined, noticeMs: undefined } satisfies OptionTable<StopOptions>
-
 const serveOptionTable = {
   ...handlerOptionTable,
   // Names of this machine, or the address of `host`.
@@ -46,7 +44,7 @@ export function resolveServeOptions(
 ): ResolvedOptions<ServeHttpOptions, typeof serveOptionTable> {
   const resolved = resolveOptions(options, serveOptionTable, 'serveHttp')
   const { stopOnSignals } = resolved
-  // A misspelt time would end calls too early.
+  // A misspelt or invalid time would end calls too early.
   if (!optionTypes.boolean.accepts(stopOnSignals))
     resolveOptions({ stopOnSignals }, { stopOnSignals: { group: stopOptionTable } }, 'serveHttp')
   return resolved

@@ -1,7 +1,8 @@
 import { Socket } from 'node:net'
-import type { Log } from '@x/core'
+import { type Log, maxTimerMs, type OptionTable, type ResolvedOptions, resolveOptions } from '@x/core'
 import { onStopSignal } from '@x/core/node'
 import type { Server, Undrain } from '@x/exchange'
+import { timerBounds } from '../server/handler-settings.ts'
 import { type GracefulStopDeps, stopGracefully } from './graceful-stop.ts'
 
 /** How a server stops. */
@@ -27,20 +28,30 @@ interface StopDeps extends GracefulStopDeps {
   readonly stopOnSignals: boolean | StopOptions
 }
 
-// limit: `graceMs` of `close` | ms | running calls of a server that stops | 503
-const defaultGraceMs = 10_000
+export const stopOptionTable = {
+  // limit: `graceMs` of `close` | ms | running calls of a server that stops | 503
+  graceMs: { default: 10_000, ...timerBounds },
+  noticeMs: { default: 0, ...timerBounds },
+} satisfies OptionTable<StopOptions>
 
-/** All calls of the returned function return the same promise. */
+/** All calls of the returned function return the same promise, except those with invalid options, which reject. */
 export function createStopFunction(deps: StopDeps): (options?: StopOptions) => Promise<void> {
   const { stopOnSignals: signalOptions } = deps
   const detachHost = deps.mcpServer.attachHost()
   let stopPromise: Promise<void> | undefined
   let ignoreStopSignals = (): void => {}
-  const stop = ({ graceMs = defaultGraceMs, noticeMs = 0 }: StopOptions = {}): Promise<void> => {
-    stopPromise ??= stopHttpServer(deps, { graceMs, noticeMs })
-      .finally(() => detachHost({ graceMs }))
+  const begin = (times: StopTimes): Promise<void> =>
+    stopHttpServer(deps, times)
+      .finally(() => releaseHost(detachHost({ graceMs: times.graceMs }), times, deps))
       .finally(ignoreStopSignals)
-    return stopPromise
+  const stop = (options: StopOptions = {}): Promise<void> => {
+    try {
+      const times = resolveOptions(options, stopOptionTable, 'close')
+      stopPromise ??= begin(times)
+      return stopPromise
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
   if (signalOptions !== false)
     ignoreStopSignals = onStopSignal(
@@ -52,10 +63,9 @@ export function createStopFunction(deps: StopDeps): (options?: StopOptions) => P
   return stop
 }
 
-async function stopHttpServer(
-  deps: StopDeps,
-  { graceMs, noticeMs }: { readonly graceMs: number; readonly noticeMs: number },
-): Promise<void> {
+type StopTimes = ResolvedOptions<StopOptions, typeof stopOptionTable>
+
+async function stopHttpServer(deps: StopDeps, { graceMs, noticeMs }: StopTimes): Promise<void> {
   const { mcpServer, onPhase, schedule } = deps
   onPhase('leaving')
   const undrainFunctions: Undrain[] = []
@@ -72,6 +82,22 @@ async function stopHttpServer(
   } finally {
     for (const undrain of undrainFunctions) undrain()
   }
+}
+
+/** Milliseconds beyond `graceMs` in which a server closes, together with its extensions. */
+const closeWaitMs = 5_000
+
+/** Waits until the server is closed. A `close` that never ends would else hold up the stop without a word in the log. */
+function releaseHost(closing: Promise<void>, { graceMs }: StopTimes, { mcpServer, schedule }: StopDeps): Promise<void> {
+  const limitMs = Math.min(graceMs + closeWaitMs, maxTimerMs)
+  return new Promise((resolve, reject) => {
+    const cancelLimit = schedule(() => {
+      const message = `The connections are closed, and \`close\` of the server or of an extension has not ended within ${limitMs} ms: it must resolve also if what it waits for never comes`
+      mcpServer.log({ level: 'warn', method: 'http', code: 'alive', message })
+      resolve()
+    }, limitMs)
+    closing.finally(cancelLimit).then(resolve, reject)
+  })
 }
 
 /** Milliseconds after a stop within which a process without other resources exits. */

@@ -1,4 +1,4 @@
-import type { Ledger } from '@x/core'
+import { type Ledger, optionTypes } from '@x/core'
 import type { HttpErrorContext, HttpErrorHead, Principal } from '@x/exchange'
 import type { WireError } from '@x/schema'
 import type { HttpDocuments } from './documents.ts'
@@ -40,6 +40,18 @@ export interface HttpAuth<Source> {
    * to the server's log what belongs to no request.
    */
   readonly ready?: ((context: Pick<AuthenticationContext, 'report'>) => Promise<void>) | undefined
+}
+
+/**
+ * Throws for what is no principal, such as `false` for an unknown token. Its call would run, and callers without a
+ * subject would count as one, so that each could continue the calls of the others.
+ */
+export function checkPrincipal(principal: unknown): void {
+  const { accepts, name } = optionTypes.principal
+  if (principal === undefined || accepts(principal)) return
+  const returned = principal === null ? 'null' : `a value of the type ${typeof principal}`
+  const others = "undefined for an anonymous caller, or a rejection such as { status: 401, message: 'Log in' }"
+  throw new TypeError(`auth returned ${returned}: it must return ${name}, ${others}`)
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   isThisMachine,
   type Log,
   type LogContext,
+  maxTimerMs,
   type OptionTable,
   platformRuntime,
   type Schedule,
@@ -105,14 +106,16 @@ export interface HandlerInternals {
 
 const fromZero = { min: 0, isWhole: false }
 
+export const timerBounds = { ...fromZero, max: maxTimerMs }
+
 export const handlerOptionTable = {
   allowedHosts: { default: loopbackHosts },
   allowedOrigins: undefined,
   // limit: bytes | a request body | 413
   maxBodyBytes: { default: defaultBounds.bytes, ...fromZero },
   // limit: `timeoutMs` of `serveHttp` | ms | a call, except `subscriptions/listen` | 504
-  timeoutMs: { default: 300_000, ...fromZero },
-  keepAliveMs: { default: 15_000, ...fromZero },
+  timeoutMs: { default: 300_000, ...timerBounds },
+  keepAliveMs: { default: 15_000, ...timerBounds },
   auth: undefined,
   clientAddress: undefined,
 } satisfies OptionTable<HandlerOptions<never>>

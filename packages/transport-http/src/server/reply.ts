@@ -171,9 +171,9 @@ function encodeEvent(json: string): string {
   return `data: ${json}\n\n`
 }
 
-/** True for an {@link HttpErrorResponse}. A principal has no member `status`. */
+/** True for an {@link HttpErrorResponse}. A principal may have a member `status` too, beside its `subject`. */
 export function isHttpErrorResponse(value: unknown): value is HttpErrorResponse {
-  return typeof value === 'object' && value !== null && 'status' in value
+  return typeof value === 'object' && value !== null && 'status' in value && !('subject' in value)
 }
 
 /** Answers a rejected request. `headers` contains additional headers, as alternating names and values. */

@@ -179,6 +179,12 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     expect(exchange).not.toHaveBeenCalled()
   })
 
+  test('a principal with a status of its own is no rejection', async () => {
+    const principal = { subject: 'ada', status: 'active' }
+    await using handler = await serve(echo, { auth: () => principal })
+    expect((await handler.send(list)).status).toBe(200)
+  })
+
   test('an auth function that fails is answered as a failure and reported', async () => {
     const log = vi.fn()
     await using handler = await serve(echo, { auth: () => Promise.reject(secret) }, { log })
@@ -186,6 +192,32 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     expect([received.status, received.body.includes('password')]).toEqual([500, false])
     expect(log).toHaveBeenCalledOnce()
   })
+
+  test.each([
+    false,
+    true,
+    0,
+    'ada',
+    '',
+    null,
+    [],
+    {},
+    { user: 'ada' },
+    { subject: '' },
+    { subject: 'ada', scopes: 'a' },
+  ])(
+    'a caller for whom auth returns %j, which is no principal, is not served, and the log says what is right',
+    async (returned) => {
+      const log = vi.fn()
+      const exchange = vi.fn(echo)
+      await using handler = await serve(exchange, { auth: () => returned as never }, { log })
+      const received = await handler.send(list)
+      expect([received.status, received.body.includes('principal')]).toEqual([500, false])
+      expect(exchange).not.toHaveBeenCalled()
+      const message = expect.stringMatching(/^auth returned .*: it must return a principal, such as { subject: /)
+      expect(log.mock.calls).toMatchObject([[{ err: { message } }]])
+    },
+  )
 
   test('clients that use the same ids at the same time get their own answers [BAS-028 BAS-006]', async () => {
     const { exchange, next } = pendingCalls()

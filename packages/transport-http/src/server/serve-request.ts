@@ -13,6 +13,7 @@ import {
   type WireError,
 } from '@x/schema'
 import { type AcceptedRequest, handToAdapter } from './adapter-request.ts'
+import { checkPrincipal } from './auth.ts'
 import {
   createArrivingBody,
   createAuthenticationContext,
@@ -53,6 +54,7 @@ export async function serveRequest<Source, Target>(
       emitHttpRefusal(context, 'authentication', principal.status)
       return httpAdapter.send(target, createErrorAnswer(principal, headers))
     }
+    checkPrincipal(principal)
     await serveBody({ target, view, principal, headers }, matchedAdapter, answerState, context)
   } catch (error) {
     failRequest(error, answerState, context, { target, view })

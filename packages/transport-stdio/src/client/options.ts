@@ -3,7 +3,10 @@ import {
   createLog,
   errorRecord,
   type Log,
+  maxTimerMs,
   type OptionTable,
+  type OptionType,
+  optionTypes,
   platformRuntime,
   type ResolvedOptions,
   resolveOptions,
@@ -134,11 +137,11 @@ export interface ConnectionSettings
 const maxLineBytes = 16 * 1024 * 1024
 
 const connectionOptionTable = {
-  log: undefined,
-  onNotification: { default: () => {} },
-  onRequest: undefined,
-  graceMs: { default: 2000, min: 0, isWhole: false },
-  runtime: { default: platformRuntime },
+  log: { type: optionTypes.function },
+  onNotification: { default: () => {}, type: optionTypes.function },
+  onRequest: { type: optionTypes.function },
+  graceMs: { default: 2000, min: 0, max: maxTimerMs, isWhole: false },
+  runtime: { default: platformRuntime, type: optionTypes.object },
 } satisfies OptionTable<ConnectionOptions>
 
 export const streamOptionTable = {
@@ -147,18 +150,23 @@ export const streamOptionTable = {
   output: undefined,
 } satisfies OptionTable<StreamConnectOptions>
 
+const stderrType: OptionType = {
+  name: "'inherit' or a function",
+  accepts: (value) => value === 'inherit' || typeof value === 'function',
+}
+
 export const stdioOptionTable = {
   ...connectionOptionTable,
   command: undefined,
   args: undefined,
-  env: undefined,
+  env: { type: optionTypes.object },
   cwd: undefined,
-  processGroup: undefined,
-  stderr: undefined,
-  onStart: undefined,
-  restart: undefined,
-  onExit: undefined,
-  wrapStreams: undefined,
+  processGroup: { type: optionTypes.boolean },
+  stderr: { type: stderrType },
+  onStart: { type: optionTypes.function },
+  restart: { type: optionTypes.boolean },
+  onExit: { type: optionTypes.function },
+  wrapStreams: { type: optionTypes.function },
 } satisfies OptionTable<StdioConnectOptions>
 
 /** `where` names the function in errors. */

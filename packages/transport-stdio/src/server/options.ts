@@ -3,7 +3,9 @@ import {
   type Clock,
   errorRecord,
   type Log,
+  maxTimerMs,
   type OptionTable,
+  optionTypes,
   platformRuntime,
   type ResolvedOptions,
   resolveOptions,
@@ -35,11 +37,11 @@ export interface ServeStdioOptions {
 const serveOptionTable = {
   input: undefined,
   output: undefined,
-  graceMs: { default: 1000, min: 0, isWhole: false },
-  principal: undefined,
+  graceMs: { default: 1000, min: 0, max: maxTimerMs, isWhole: false },
+  principal: { type: optionTypes.principal },
   signal: undefined,
-  exit: undefined,
-  runtime: { default: platformRuntime },
+  exit: { type: optionTypes.boolean },
+  runtime: { default: platformRuntime, type: optionTypes.object },
 } satisfies OptionTable<ServeStdioOptions>
 
 export interface ServiceSettings

@@ -246,6 +246,12 @@ describe('the options of a service', () => {
       { input: new PassThrough(), output: new PassThrough(), graceMs: Number.NaN },
       RangeError,
     ],
+    ['an endless time', { input: new PassThrough(), output: new PassThrough(), graceMs: Infinity }, RangeError],
+    [
+      'a principal without a subject',
+      { input: new PassThrough(), output: new PassThrough(), principal: { user: 'ada' } } as object,
+      TypeError,
+    ],
   ])('are rejected with %s', (_, options, kind) => {
     expect(() => serveStdio(testServer(echo), options)).toThrow(kind)
   })
