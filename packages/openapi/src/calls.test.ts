@@ -133,6 +133,14 @@ describe('the credential', () => {
     expect([requests.length, text]).toEqual([0, 'There is no credential with which the API can be called'])
   })
 
+  test('that no header can have is neither sent nor logged', async () => {
+    const credential = { ...tokens(), headers: () => ({ authorization: 'Bearer SECRET\nx' }) }
+    const { requests, text, logged } = await callTool(replace, {}, { options: { credential } })
+    expect([requests.length, text]).toEqual([0, 'There is no credential with which the API can be called'])
+    expect(logged).toEqual([expect.stringContaining('"authorization"')])
+    expect(logged.join()).not.toContain('SECRET')
+  })
+
   test('of a user without one opens the page of the login, and then has it', async () => {
     const opened: string[] = []
     const credential = (): HttpAuthorizer | { loginUrl: string } =>

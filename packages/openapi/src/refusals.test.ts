@@ -36,6 +36,11 @@ const rows: readonly (readonly [feature: string, document: JsonObject, reason: s
   ['the style label', parameter({ ...inPath, style: 'label' }, byId), 'the parameter "id" has the style label'],
   ['the style matrix', parameter({ ...inPath, style: 'matrix' }, byId), 'the parameter "id" has the style matrix'],
   ['a required cookie', parameter({ in: 'cookie', required: true }), 'requires the cookie "q"'],
+  [
+    'a required header whose name no header can have',
+    parameter({ in: 'header', name: 'X Y', required: true }),
+    'requires the header "X Y"',
+  ],
   ['a required Host', parameter({ in: 'header', name: 'Host', required: true }), 'requires the header "Host"'],
   ['another place', parameter({ in: 'querystring' }), 'the parameter "q" is in "querystring"'],
   ['a body of bytes', withBody('application/octet-stream'), 'its body has the type application/octet-stream'],
@@ -86,9 +91,49 @@ describe('operations that are no tools', () => {
     ['an address over http', documentOf({}), { url: 'http://api.example.com' }, 'url must be the address of the API'],
     ['an address with a query', documentOf({}), { url: `${apiUrl}?key=1` }, 'url must be the address of the API'],
     ['an unknown option', documentOf({}), { baseUrl: apiUrl }, 'openApiTools has no option `baseUrl`'],
+    ['a wrong word', documentOf({}), Object({ withoutForms: 'nope' }), "withoutForms must be 'refuse' or 'call'"],
+    ['a name of a header', documentOf({}), { idempotencyHeader: 'Idempotency Key' }, 'has "Idempotency Key", which'],
+    ['a header of two lines', documentOf({}), { headers: { 'x-key': 'a\nb' } }, 'headers has "x-key", which cannot'],
+    ['a header with a quote of a text processor', documentOf({}), { headers: { 'x-key': '“a' } }, 'up to U+00FF'],
     ['a limit of 0', documentOf({}), { timeoutMs: 0 }, 'timeoutMs is 0'],
   ])('%s throws', (_, document, options, message) => {
     expect(() => openApiTools(document, { url: apiUrl, ...options })).toThrow(message)
+  })
+})
+
+describe('members that only the API writes are no arguments, and required nowhere', () => {
+  const hidden = { properties: { id: { readOnly: true }, name: {} } }
+  const visible = { properties: { name: {} } }
+  const both = { required: ['id', 'name'] }
+  const name = { required: ['name'] }
+  const base = { $ref: '#/components/schemas/Base' }
+  const rules = { $ref: '#/components/schemas/Rules' }
+  const components = { schemas: { Base: hidden, Rules: both } }
+  test.each<[string, JsonObject, JsonObject]>([
+    ['by reference', base, visible],
+    ['beside the members', { ...hidden, ...both }, { ...visible, ...name }],
+    ['in another part', { allOf: [base, both] }, { allOf: [visible, name] }],
+    ['beside the parts', { allOf: [base], ...both }, { allOf: [visible], ...name }],
+    ['beside a reference', { ...base, ...both }, { allOf: [visible], ...name }],
+    ['by another reference', { allOf: [base, rules] }, { allOf: [visible, { allOf: [name] }] }],
+    ['in an alternative', { ...hidden, anyOf: [both, name] }, { ...visible, anyOf: [name, name] }],
+    [
+      'by another member',
+      { ...hidden, dependentRequired: { name: ['id'], id: ['name'] } },
+      { ...visible, dependentRequired: { name: [] } },
+    ],
+    ['but of another object', { ...hidden, additionalProperties: both }, { ...visible, additionalProperties: both }],
+  ])('%s', (_, schema, converted) => {
+    const document = { ...withSchema(schema), components }
+    const [tool] = openApiTools(document, { url: apiUrl })
+    expect(Object(tool?.definition.input).properties.body).toEqual(converted)
+  })
+
+  test('a definition keeps its rules for those who hide nothing', () => {
+    const properties = { a: { allOf: [base, rules] }, b: rules }
+    const [tool] = openApiTools({ ...withSchema({ properties }), components }, { url: apiUrl })
+    const { a, b } = Object(tool?.definition.input).properties.body.properties
+    expect([a, b]).toEqual([{ allOf: [visible, { allOf: [name] }] }, both])
   })
 })
 

@@ -133,6 +133,17 @@ describe('each feature of OpenAPI is sent as it describes', () => {
     expect(questions).toEqual(['DELETE /things'])
   })
 
+  test('a value that the author fixes in the query leaves the others as they are', async () => {
+    const ids = { name: 'ids', in: 'query', explode: false }
+    const spaced = { name: 's', in: 'query', style: 'spaceDelimited', explode: false }
+    const { requests } = await callTool(
+      documentOf({ parameters: [ids, spaced] }),
+      { ids: list, s: [1, 2] },
+      { options: { query: { key: 'k&l', v: '1' } } },
+    )
+    expect(requests[0]?.url).toBe(`${apiUrl}/things?ids=a%2Cb,c%20d&s=1%202&key=k%26l&v=1`)
+  })
+
   test('headers of the credential and the client, and keys of the document, are not arguments', async () => {
     const names = ['Authorization', 'Accept', 'Content-Type', 'Mcp-Name', 'Sec-Fetch-Site', 'X-Key']
     const parameters = names.map((name) => ({ name, in: 'header' }))
@@ -145,6 +156,8 @@ describe('each feature of OpenAPI is sent as it describes', () => {
 describe('arguments that must not be sent', () => {
   test.each([
     ['an empty part of a path', inPath(), { id: '' }],
+    ['an id that JSON has rounded', inPath(), { id: 9007199254740992 }],
+    ['a rounded number in a body', inBody('application/json'), { body: { items: [{ id: -9007199254740992 }] } }],
     ['a segment ..', inPath(), { id: 'a/../b' }],
     ['a segment . between backslashes', inPath(), { id: String.raw`a\.\b` }],
     ['an encoded segment', inPath(), { id: '%2e%2E%2Fadmin' }],

@@ -180,7 +180,8 @@ export function createTestObserver(): Observer {
   }
 }
 
-function findTarget({ method, params = {} }: RpcRequest): string {
+/** Name or URI of the tool, prompt or resource, or else the method. */
+export function findTarget({ method, params = {} }: RpcRequest): string {
   const target = params[findMethodRow(method)?.targetParam ?? '']
   return typeof target === 'string' ? target : method
 }

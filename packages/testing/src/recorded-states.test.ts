@@ -126,6 +126,24 @@ test.each([
   await expect(check).rejects.toMatchObject({ code: 'states_rejected', message: expect.stringMatching(message) })
 })
 
+test.each<[string, RecordedCall]>([
+  ['another tool', { ...call, tool: 'nope' }],
+  ['other arguments', { ...call, arguments: { id: 8 } }],
+  ['a prompt', { prompt: 'ask', arguments: { id: '7' }, answers: {} }],
+  ['a resource', { resource: 'do://it', answers: {} }],
+])('a recording does not stand for %s', async (_, other) => {
+  await checkRecordedStates(version(), { folder, calls })
+  await expect(checkRecordedStates(version(), { folder, calls: { ask: other }, record: 'none' })).rejects.toMatchObject(
+    { code: 'usage', message: expect.stringContaining('has the states of another call (the call.') },
+  )
+})
+
+test('a misspelt record is an error, and records nothing', async () => {
+  const check = checkRecordedStates(version(), Object({ folder, calls, record: 'None' }))
+  await expect(check).rejects.toThrow(`record must be 'missing', 'all' or 'none', and is "None"`)
+  expect(await readdir(folder)).toEqual([])
+})
+
 test('every call is recorded anew when that is asked for', async () => {
   await checkRecordedStates(version(), { folder, calls })
   await checkRecordedStates(version({ version: '2', name: 'renamed' }), { folder, calls, record: 'all' })

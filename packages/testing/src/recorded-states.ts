@@ -9,7 +9,7 @@ import { findFirstDifference } from './stop-at-every-step.ts'
 import type { SealedValue, ServerFactory } from './server-kit.ts'
 import { type OpenedClient, openTestClient, type TestClient } from './test-client.ts'
 import { testRuntime } from './test-runtime.ts'
-import { isTestingError, TestingError } from './testing-error.ts'
+import { formatValue, isTestingError, TestingError } from './testing-error.ts'
 
 /** A call whose states are recorded: of a tool, a prompt or a resource, with the answers to its questions. */
 export interface RecordedCall {
@@ -90,12 +90,15 @@ export async function checkRecordedStates(
   if (typeof options?.calls !== 'object' || options.folder === undefined)
     throw new TestingError('usage', 'checkRecordedStates takes a factory and an object with folder and calls')
   const { folder, calls, record = 'missing' } = options
+  if (!recordModes.has(record))
+    throw new TestingError('usage', `record must be 'missing', 'all' or 'none', and is ${formatValue(record)}`)
   const checks: RecordedCheck[] = []
   const problems: string[] = []
   for (const [name, call] of Object.entries(calls)) {
     const path = recordingPath(folder, name)
     const recording = await loadRecording(path, record)
     if (recording === undefined) await writeRecording(path, await recordStates(factory, call))
+    else checkRecordedCall(recording, call, path)
     const outcomes = recording === undefined ? [] : await continueStates(factory, call, recording)
     problems.push(...describeProblems(name, outcomes))
     const states = outcomes.filter((outcome): outcome is StateCheck => !('problem' in outcome))
@@ -103,6 +106,34 @@ export async function checkRecordedStates(
   }
   if (problems.length === 0) return checks
   throw new TestingError('states_rejected', `Recorded states are not continued:\n${problems.join('\n')}`)
+}
+
+const recordModes: ReadonlySet<string> = new Set(['missing', 'all', 'none'])
+
+/** States continue the call of the file, so a test of another call would check nothing of what it says. */
+function checkRecordedCall({ states }: Recording, call: RecordedCall, path: string): void {
+  const [state] = states
+  const recorded = state && describeCall(state.pending)
+  const difference = findFirstDifference(recorded, describeCall(pendingCallOf(call)), 'the call')
+  if (difference === undefined) return
+  const advice = "record it again with record: 'all', or name this call otherwise"
+  throw new TestingError('usage', `${path} has the states of another call (${difference}): ${advice}`)
+}
+
+function describeCall({ method, params = {} }: Pick<PendingCall, 'method' | 'params'>): JsonObject {
+  const { name, uri, arguments: args = {} } = JSON.parse(JSON.stringify(params))
+  return { method, name, uri, arguments: args }
+}
+
+function pendingCallOf({
+  tool,
+  prompt,
+  resource,
+  arguments: args,
+}: RecordedCall): Pick<PendingCall, 'method' | 'params'> {
+  if (tool !== undefined) return { method: 'tools/call', params: { name: tool, arguments: args } }
+  if (prompt !== undefined) return { method: 'prompts/get', params: { name: prompt, arguments: args } }
+  return { method: 'resources/read', params: { uri: resource } }
 }
 
 function recordingPath(folder: string | URL, name: string): string {

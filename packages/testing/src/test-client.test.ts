@@ -212,6 +212,31 @@ test('a handler that is not repeatable fails its call', async () => {
   expect(textOf(await lenient.callTool('moody'))).toEqual({ type: 'text', text: 'done' })
 })
 
+test('a handler that is not repeatable fails no other call', async () => {
+  let runs = 0
+  let endOther = (): void => {}
+  const otherEnds = new Promise<void>((resolve) => {
+    endOther = resolve
+  })
+  const moody = tool('moody', {
+    description: 'Differs',
+    async run(_, ctx) {
+      runs += 1
+      await ctx.step(`step-${runs}`, () => 1)
+      return 'done'
+    },
+  })
+  const steady = tool('steady', {
+    description: 'Ends after the other',
+    run: () => otherEnds.then(() => 'steady'),
+  })
+  await using client = testClient((kit) => createServer({ ...definition, tools: [moody, steady], ...kit }))
+  const call = client.callTool('steady')
+  await expect(client.callTool('moody')).rejects.toMatchObject({ code: 'not_repeatable' })
+  endOther()
+  expect(textOf(await call)).toEqual({ type: 'text', text: 'steady' })
+})
+
 test('errors that a client does not see whole are observed', async () => {
   const broken = resource('do://it', {
     name: 'It',

@@ -20,7 +20,7 @@ import {
 } from '@x/schema'
 import type { ServerDefinition } from '@x/server'
 import { allCapabilities, createAnswerRegistry, type Answers, createInputHandlers } from './answers.ts'
-import { createTestObserver, type Observations, type ObservedChange, type Observer } from './observe.ts'
+import { createTestObserver, findTarget, type Observations, type ObservedChange, type Observer } from './observe.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { createKit, type TrackedKit, type ServerFactory } from './server-kit.ts'
 import { TestingError } from './testing-error.ts'
@@ -195,7 +195,7 @@ function createObservedExchange(
       await server.exchange(request, createCall({ signal: call.signal, principal, context, notify })),
     )
     observer.recordResponse(request, response, instanceIndex)
-    requireRepeatableHandler(observer, earlierWarningCount)
+    requireRepeatableHandler(observer, request, earlierWarningCount)
     if (instanceIndex > 0 && isStateRejected(response) && !trackedKit.isUsed('state')) throw missingKeyError()
     return withoutRetryPause(response)
   }
@@ -237,8 +237,12 @@ function withLogLevel(request: RpcRequest, logLevel: LoggingLevel): RpcRequest {
   return { ...request, params: { ...params, _meta: { [metaKeys.logLevel]: logLevel, ...meta } } }
 }
 
-function requireRepeatableHandler({ observations }: Observer, earlierWarningCount: number): void {
-  const warning = observations.warnings.slice(earlierWarningCount).find(({ code }) => code === 'not_repeatable')
+/** Warnings of other calls, which run at the same time, are not about this request. */
+function requireRepeatableHandler({ observations }: Observer, request: RpcRequest, earlierWarningCount: number): void {
+  const target = findTarget(request)
+  const warning = observations.warnings
+    .slice(earlierWarningCount)
+    .find(({ code, method, name }) => code === 'not_repeatable' && method === request.method && name === target)
   if (warning !== undefined) throw new TestingError('not_repeatable', warning.message)
 }
 

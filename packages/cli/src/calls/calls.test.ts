@@ -242,6 +242,7 @@ test('bridge names a port that is in use, without a stack trace', async () => {
 test.each([
   ['npx -y server', { command: 'npx', args: ['-y', 'server'] }],
   ['node "my server.js" \'--name=a b\' ""', { command: 'node', args: ['my server.js', '--name=a b', ''] }],
+  [`env X="a b"c --y='d e' it's`, { command: 'env', args: ['X=a bc', '--y=d e', "it's"] }],
 ] as const)('the target %s is a command', (text, target) => {
   expect(parseTargetText(text)).toEqual(target)
 })

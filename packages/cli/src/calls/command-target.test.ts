@@ -209,6 +209,10 @@ test.each([
     ['call', 'https://example.com/mcp', 'echo'],
   ],
   [
+    ['list', '--', '/with space/run'],
+    ['list', '"/with space/run"'],
+  ],
+  [
     ['list', '--', 'sh', '-c', 'echo "a"'],
     ['list', `"sh" "-c" 'echo "a"'`],
   ],

@@ -9,15 +9,20 @@ export interface Program {
 /** A server that a command uses. */
 export type ServerTarget = URL | Program
 
-/** Parses a URL, or a command line whose words may be in quotes, such as `npx -y "my server"`. */
+/** A text in quotes is part of its word, as in a shell. */
+const quoted = /"([^"]*)"|'([^']*)'/g
+const word = /(?:"[^"]*"|'[^']*'|\S)+/g
+
+/** Parses a URL, or a command line whose words may have quotes, such as `npx -y "my server"` and `env NAME="a b" run`. */
 export function parseTargetText(text: string): ServerTarget {
   if (/^https?:\/\//i.test(text)) {
     if (URL.canParse(text)) return new URL(text)
     throw new CliError('usage', `"${text}" is not a URL`)
   }
-  const [command, ...args] = Array.from(text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g), ([, ...groups]) =>
-    groups.find((group) => group !== undefined),
-  ).filter((word) => word !== undefined)
+  const words = text.match(word) ?? []
+  const [command, ...args] = words.map((each) =>
+    each.replaceAll(quoted, (_, double?: string, single?: string) => double ?? single ?? ''),
+  )
   if (command === undefined) throw new CliError('usage', 'Write the URL of a server, or the command that starts it')
   return { command, args }
 }
@@ -34,7 +39,8 @@ export function joinTargetWords(args: readonly string[]): readonly string[] {
   if (!targetCommands.has(name) || end === -1) return args
   const words = others.slice(end + 1)
   const [only = ''] = words
-  const target = words.length === 1 ? only : words.map(quoteWord).join(' ')
+  const isPlain = words.length === 1 && !/[\s"']/.test(only)
+  const target = isPlain ? only : words.map(quoteWord).join(' ')
   return [name, target, ...others.slice(0, end)]
 }
 

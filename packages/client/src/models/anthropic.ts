@@ -48,7 +48,7 @@ export async function anthropicTools(
   return {
     definitions: toolSet.tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
     run: (blocks, options) =>
-      runCalls(toolSet, blocks.flatMap(toAnthropicCall), { options, toResult: anthropicResult }),
+      runCalls(toolSet, (blocks ?? []).flatMap(toAnthropicCall), { options, toResult: anthropicResult }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { checkArgument, parseJson } from '@x/core'
+import { checkArgument, parseJson, stringifyWellFormed } from '@x/core'
 import type { CallToolResult, ContentBlock, ResourceLink } from '@x/schema'
 
 /** A part of a result as model APIs take it: an image, a document, or else a text. */
@@ -20,8 +20,18 @@ export function toModelParts(result: CallToolResult): readonly ModelPart[] {
   const blocks = content.filter(isForAssistant)
   const parts = blocks.map(toModelPart).filter((part) => part.type !== 'text' || part.text.trim() !== '')
   if (structuredContent !== undefined && !blocks.some((block) => hasJson(block, structuredContent)))
-    parts.push({ type: 'text', text: JSON.stringify(structuredContent) })
-  return parts.length === 0 ? [{ type: 'text', text: '(no content)' }] : parts
+    parts.push({ type: 'text', text: stringifyWellFormed(structuredContent) })
+  return parts.length === 0 ? [{ type: 'text', text: '(no content)' }] : parts.map(withWholeCharacters)
+}
+
+/** Model APIs refuse a request with half of a surrogate pair, as of an emoji that was cut. */
+function withWholeCharacters(part: ModelPart): ModelPart {
+  if (part.type === 'text') return { ...part, text: replaceHalves(part.text) }
+  return part.type === 'document' ? { ...part, name: replaceHalves(part.name) } : part
+}
+
+function replaceHalves(text: string): string {
+  return text.replaceAll(/\p{Cs}/gu, '\uFFFD')
 }
 
 /** As text alone, with descriptions in place of images and documents. */

@@ -31,6 +31,12 @@ describe('names', () => {
     expect(source.calls).toEqual(names.map((name) => [name, {}]))
   })
 
+  test('that a server lists twice are those of its first tool', async () => {
+    const tools = ['first', 'second'].map((description) => ({ name: 'a', description, inputSchema: empty }))
+    const { definitions } = await anthropicTools(sourceOf(tools))
+    expect(definitions).toMatchObject([{ name: 'a', description: 'first' }])
+  })
+
   test('of tools for pages alone are left out [APP-006]', async () => {
     const visibilities = [undefined, ['model'], ['model', 'app'], ['app']]
     const source = sourceOf(
@@ -58,6 +64,26 @@ describe('names', () => {
     await run([{ type: 'tool_use', id: 'a', name: 't', input }])
     expect(source.calls).toEqual([['t', { $top: 1, [long]: 2, rows: [{ größe: 3 }] }]])
   })
+})
+
+test('no model API gets half of a character, which it would refuse', async () => {
+  const half = 'a\ud83d'
+  const schema = { type: 'object', properties: { p: { description: half, enum: [half] } } } as const
+  const { definitions, run } = await anthropicTools({
+    listTools: async () => [{ name: 't', description: half, inputSchema: schema }],
+    callTool: async () => ({
+      resultType: 'complete',
+      content: [
+        { type: 'text', text: half },
+        { type: 'resource', resource: { uri: `file:///${half}`, blob: '', mimeType: 'application/pdf' } },
+      ],
+      structuredContent: { half },
+    }),
+  })
+  const results = await run([{ type: 'tool_use', id: 'i', name: 't', input: {} }])
+  const sent = JSON.stringify([definitions, results])
+  expect(sent).not.toMatch(/\\ud/)
+  expect(sent.match(/a\uFFFD/g)).toHaveLength(6)
 })
 
 describe('a failed call', () => {

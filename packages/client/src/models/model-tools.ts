@@ -1,4 +1,4 @@
-import { checkArgument, parseJsonObject } from '@x/core'
+import { checkArgument, parseJsonObject, stringifyWellFormed } from '@x/core'
 import { type CallToolResult, errorCodes, isJsonObject, type JsonObject, type Tool } from '@x/schema'
 import { isToolFor } from '@x/schema/internal'
 import { type ClientError, isAnswered, isClientError } from '../request/client-error.ts'
@@ -23,10 +23,10 @@ export interface ModelTools<Definition, Call, Result> {
   readonly definitions: Definition[]
   /**
    * Makes the tool calls of a model's answer at the same time, with results in the same order; everything else in the
-   * answer is ignored. A failed call has a result as well, which says whether to try again. Rejects with
+   * answer is ignored, and without calls there are no results. A failed call has a result as well, which says whether to try again. Rejects with
    * `signal.reason` if the signal aborts, and with what a function of yours threw.
    */
-  run(calls: readonly Call[], options?: CallOptions): Promise<Result[]>
+  run(calls: readonly Call[] | null | undefined, options?: CallOptions): Promise<Result[]>
 }
 
 /** A tool under a name, and with a schema, that model APIs accept. */
@@ -52,7 +52,7 @@ export interface ModelToolSet {
 /** Reads what a model may call. Tools for pages alone (extensions/apps, visibility) are left out. */
 export async function readModelTools(source: ToolSource): Promise<ModelToolSet> {
   checkArgument(source, { where: 'A list of tools for models', takes: 'a client', needs: ['listTools', 'callTool'] })
-  const listedTools = (await source.listTools()).filter((tool) => isToolFor('model', tool))
+  const listedTools = withoutRepeated((await source.listTools()).filter((tool) => isToolFor('model', tool)))
   const names = assignNames(listedTools.map(({ name }) => name))
   const tools = listedTools.map((tool, index) => createModelTool(tool, names[index] ?? tool.name))
   const toolByName = new Map(tools.map((tool) => [tool.name, tool]))
@@ -72,6 +72,12 @@ export async function readModelTools(source: ToolSource): Promise<ModelToolSet> 
       }
     },
   }
+}
+
+/** Model APIs refuse a request with two tools of one name, and a call could mean only one of them. */
+function withoutRepeated(tools: readonly Tool[]): readonly Tool[] {
+  const names = new Set<string>()
+  return tools.filter(({ name }) => names.size < names.add(name).size)
 }
 
 const maxEarlierNames = 1000
@@ -179,7 +185,17 @@ function createModelTool(
 ): ModelTool & { readonly original: string; readonly restoreNames: (args: JsonObject) => JsonObject } {
   const { schema, note, restoreNames } = toModelSchema(inputSchema)
   const sentences = [description ?? title ?? original, note].filter((text) => text !== undefined && text !== '')
-  return { name, original, description: sentences.join(' '), schema: { ...schema, type: 'object' }, restoreNames }
+  const described = withWholeCharacters({ description: sentences.join(' '), schema: { ...schema, type: 'object' } })
+  return { name, original, ...described, restoreNames }
+}
+
+/** Model APIs refuse a request with half of a surrogate pair, as of an emoji that was cut. */
+function withWholeCharacters(described: Omit<ModelTool, 'name'>): Omit<ModelTool, 'name'> {
+  let hasHalves = false
+  const text = stringifyWellFormed(described, () => {
+    hasHalves = true
+  })
+  return hasHalves ? JSON.parse(text) : described
 }
 
 function parseInput(input: unknown): JsonObject | undefined {

@@ -138,7 +138,7 @@ describe('the tools of a server, with the package of a model API', () => {
     const openai = new OpenAI({ apiKey: 'none', fetch })
     const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: 'Where is Oslo?' }]
     const { choices } = await openai.chat.completions.create({ model: 'any', messages, tools: tools.definitions })
-    const results = await tools.run(choices[0]?.message.tool_calls ?? [])
+    const results = await tools.run(choices[0]?.message.tool_calls)
     messages.push(...results)
     expect(asked[0]).toMatchObject({ tools: [{ function: { name: 'map_city', parameters: citySchema } }, {}] })
     expect(results).toEqual([
@@ -159,6 +159,18 @@ describe('the tools of a server, with the package of a model API', () => {
     const { definitions } = await openaiChatTools({ ...source, callTool: client.callTool })
     const shortened = `${'a'.repeat(1023)}…`
     expect(definitions).toMatchObject([{ function: { description: shortened, parameters: { description } } }])
+  })
+
+  test('OpenAI Chat Completions: a message without calls, which ends the loop, has no results', async () => {
+    const tools = await openaiChatTools(client)
+    expect([await tools.run(undefined), await tools.run(null)]).toEqual([[], []])
+  })
+
+  test('OpenAI Chat Completions: a description is cut between two characters', async () => {
+    const description = `${'a'.repeat(1022)}😀b`
+    const source = { listTools: async () => [{ name: 't', description, inputSchema: { type: 'object' } as const }] }
+    const { definitions } = await openaiChatTools({ ...source, callTool: client.callTool })
+    expect(definitions[0]?.function.description).toBe(`${'a'.repeat(1022)}…`)
   })
 
   test('AI SDK: generateText calls the tools, and the model gets their content', async () => {

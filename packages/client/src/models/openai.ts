@@ -60,7 +60,8 @@ export async function openaiTools(client: ToolSource): Promise<ModelTools<OpenAi
       parameters: { ...schema },
       strict: false,
     })),
-    run: (items, options) => runCalls(toolSet, items.flatMap(toOpenAiCall), { options, toResult: openaiResult }),
+    run: (items, options) =>
+      runCalls(toolSet, (items ?? []).flatMap(toOpenAiCall), { options, toResult: openaiResult }),
   }
 }
 
@@ -122,7 +123,7 @@ export type OpenAiChatContent =
  * @example
  * const tools = await openaiChatTools(client)
  * const { choices } = await openai.chat.completions.create({ model, messages, tools: tools.definitions })
- * messages.push(choices[0].message, ...(await tools.run(choices[0].message.tool_calls ?? [], { signal })))
+ * messages.push(choices[0].message, ...(await tools.run(choices[0].message.tool_calls, { signal })))
  */
 export async function openaiChatTools(
   client: ToolSource,
@@ -132,7 +133,7 @@ export async function openaiChatTools(
     definitions: toolSet.tools.map(toChatTool),
     run: async (calls, options) => {
       const toResult = (id: string, result: CallToolResult) => ({ id, result })
-      return openaiChatMessages(await runCalls(toolSet, calls.flatMap(toChatModelCall), { options, toResult }))
+      return openaiChatMessages(await runCalls(toolSet, (calls ?? []).flatMap(toChatModelCall), { options, toResult }))
     },
   }
 }
@@ -144,7 +145,8 @@ function toChatTool({ name, description, schema }: ModelTool): OpenAiChatTool {
   const parameters = { ...schema }
   if (description.length <= maxDescriptionLength)
     return { type: 'function', function: { name, description, parameters } }
-  const beginning = `${description.slice(0, maxDescriptionLength - 1)}…`
+  // The cut may be in the middle of a character.
+  const beginning = `${description.slice(0, maxDescriptionLength - 1).replace(/\p{Cs}$/u, '')}…`
   return { type: 'function', function: { name, description: beginning, parameters: { ...parameters, description } } }
 }
 

@@ -1,10 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
+import { isJsonObject, type JsonObject } from '@x/core'
 import type { HttpAuthorizer } from '@x/exchange'
-import type { SchemaIssue } from '@x/schema'
 import { type Context, type FullToolResult, ToolError, toolResult } from '@x/server'
 import { cleanText } from '../document/clean-text.ts'
 import { isReading } from '../document/open-document.ts'
 import type { OperationPlan } from '../plan/plan-operation.ts'
+import { checkSchema } from './check-schema.ts'
 import { type ApiResult, readResponse } from './read-response.ts'
 import { type Api, callApi } from './send-request.ts'
 import { type ApiRequest, writeRequest } from './write-request.ts'
@@ -24,10 +24,11 @@ export async function callOperation(plan: OperationPlan, call: OperationCall): P
   const request = writeRequest(plan, args)
   const auth = await findCredential(call)
   if (settings.confirm(operation)) await confirmRequest(call, request, operation.summary)
-  const transform = (value: JsonValue): JsonValue => settings.transform?.(value, operation) ?? value
+  const change = settings.transform
+  const transform = change && ((value: Parameters<typeof change>[0]) => change(value, operation) ?? value)
   const send = async (signal: AbortSignal, idempotencyKey?: string): Promise<ApiResult> => {
     const response = await callApi(api, request, { operation, auth, signal, idempotencyKey })
-    return readResponse(response, { plan, args, maxBytes: settings.maxResponseBytes, transform })
+    return readResponse(response, { plan, args, maxBytes: settings.maxResponseBytes, transform, log: api.log })
   }
   // A handler that runs again, after a form or at another instance, must not send a second time.
   const result = isReading(operation)
@@ -70,15 +71,12 @@ async function confirmRequest({ api, ctx }: OperationCall, request: ApiRequest, 
   if (content?.['confirm'] !== true) throw new ToolError('The user did not confirm this request. Nothing was sent')
 }
 
-/** A compiled schema belongs to a tool and goes with it. */
-const outputChecks = new WeakMap<JsonObject, (value: unknown) => readonly SchemaIssue[]>()
-
 /** A response that breaks its schema has had its effect, so the model has to know. */
 async function checkOutput(schema: JsonObject, { structuredContent }: ApiResult): Promise<void> {
-  const { compileJsonSchema } = await import('@x/schema/json-schema')
-  const check = outputChecks.get(schema) ?? compileJsonSchema(schema)
-  outputChecks.set(schema, check)
-  const issues = structuredContent === undefined ? [{ path: '', message: 'It is not JSON.' }] : check(structuredContent)
+  const issues =
+    structuredContent === undefined
+      ? [{ path: '', message: 'It is not JSON.' }]
+      : await checkSchema(schema, structuredContent)
   if (issues.length === 0) return
   const places = issues.map(({ path, message }) => `${path || 'the root'}: ${message}`).join('\n')
   throw new ToolError(`The request was made, and its response does not match the schema of the document:\n${places}`)

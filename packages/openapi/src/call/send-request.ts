@@ -1,11 +1,11 @@
-import { errorRecord, type Log, platformRuntime, withTimeout } from '@x/core'
+import { errorRecord, type Log, platformRuntime, quoteText, withTimeout } from '@x/core'
 import type { HttpAuthorizer, HttpTarget } from '@x/exchange'
 import { isToolError, ToolError } from '@x/server'
 import { cleanText } from '../document/clean-text.ts'
-import { isReading } from '../document/open-document.ts'
 import type { OpenApiOperation, OpenApiSettings } from '../plan/options.ts'
-import type { ApiResponse } from './read-response.ts'
+import { type ApiResponse, describeEffect } from './read-response.ts'
 import type { ApiRequest } from './write-request.ts'
+import { percentEncode } from './write-value.ts'
 
 /** An API, with what the author adds to each request. */
 export interface Api {
@@ -31,15 +31,22 @@ export async function callApi(api: Api, request: ApiRequest, options: SendOption
   const { settings, log } = api
   const { operation, signal } = options
   const address = joinAddress(api, request)
-  const effect = isReading(operation) ? '' : '. The request may have had its effect'
+  let isSent = false
+  const onSend = (): void => {
+    isSent = true
+  }
+  const createFailure = (message: string): ToolError =>
+    new ToolError(isSent ? `${message}${describeEffect(operation)}` : message)
   const limits = {
     timeoutMs: settings.timeoutMs,
     clock: platformRuntime,
     signal,
-    createTimeoutError: () => new ToolError(`The API gave no answer in time${effect}`),
+    createTimeoutError: () => createFailure('The API gave no answer in time'),
   }
   try {
-    const response = await withTimeout(limits, (limit) => attemptRequest(api, { address, request, limit }, options))
+    const response = await withTimeout(limits, (limit) =>
+      attemptRequest(api, { address, request, limit, onSend }, options),
+    )
     if (response.status >= 500) {
       const message = `${operation.method} ${operation.path} failed with status ${response.status}: ${cleanText(response.text, 1000)}`
       log({ level: 'error', code: 'api_failed', message })
@@ -48,21 +55,31 @@ export async function callApi(api: Api, request: ApiRequest, options: SendOption
   } catch (error) {
     if (signal.aborted || isToolError(error)) throw error
     log(errorRecord(error, { name: `${operation.method} ${operation.path}` }))
-    throw new ToolError(`The API cannot be reached${effect}`)
+    throw createFailure('The API cannot be reached')
   }
 }
 
 /** No argument may lead a request to another place than below the address of the API. */
 function joinAddress({ url, settings: { query = {} } }: Api, { target }: ApiRequest): URL {
-  const address = new URL(url + target)
-  for (const [name, value] of Object.entries(query)) address.searchParams.append(name, value)
+  const pairs = Object.entries(query).map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`)
+  // As text, because the platform would encode the parameters of the operation again, in another way.
+  const end = pairs.length === 0 ? '' : `${target.includes('?') ? '&' : '?'}${pairs.join('&')}`
+  const address = new URL(url + target + end)
   if (address.href.startsWith(`${url}/`)) return address
   throw new ToolError('The arguments lead to another address than that of the API')
 }
 
+interface Attempt {
+  readonly address: URL
+  readonly request: ApiRequest
+  readonly limit: AbortSignal
+  /** Called before the request may have an effect. */
+  readonly onSend: () => void
+}
+
 async function attemptRequest(
   { url, settings, log }: Api,
-  { address, request, limit }: { readonly address: URL; readonly request: ApiRequest; readonly limit: AbortSignal },
+  { address, request, limit, onSend }: Attempt,
   { operation, auth, idempotencyKey }: SendOptions,
 ): Promise<ApiResponse> {
   const { fetch = globalThis.fetch, maxResponseBytes, idempotencyHeader } = settings
@@ -71,12 +88,16 @@ async function attemptRequest(
   const name = `${method} ${operation.path}`
   const target: HttpTarget = { url: new URL(url), requestUrl: address, method, operation: name, signal: limit }
   for (let attempt = 1; ; attempt += 1) {
-    const credential = await askAuthorizer(() => auth?.headers(target), log)
-    const headers = joinHeaders(request.headers, settings.headers, keyHeader, credential)
+    const headers = await askAuthorizer(
+      async () => joinHeaders(request.headers, settings.headers, keyHeader, await auth?.headers(target)),
+      log,
+    )
+    onSend()
     // A credential must not follow a redirect to another server.
     const response = await fetch(address.href, { method, headers, body, redirect: 'manual', signal: limit })
     const head = { status: response.status, header: (each: string) => response.headers.get(each) ?? undefined }
-    const decision = await askAuthorizer(() => auth?.onResponse(head, target), log)
+    const effect = describeEffect(operation, head.status)
+    const decision = await askAuthorizer(() => auth?.onResponse(head, target), log, effect)
     if (decision !== 'retry' || attempt === maxAttempts) return readBytes(response, maxResponseBytes)
     await response.body?.cancel()
   }
@@ -84,17 +105,26 @@ async function attemptRequest(
 
 function joinHeaders(...parts: readonly (Readonly<Record<string, string>> | undefined)[]): Headers {
   const headers = new Headers()
-  for (const [name, value] of parts.flatMap((part = {}) => Object.entries(part))) headers.set(name, value)
+  for (const [name, value] of parts.flatMap((part = {}) => Object.entries(part))) setHeader(headers, name, value)
   return headers
 }
 
+/** The platform's own error has the value, which may be a token, and would be logged. */
+function setHeader(headers: Headers, name: string, value: string): void {
+  try {
+    headers.set(name, value)
+  } catch {
+    throw new TypeError(`The header ${quoteText(name)} has a name or a value that cannot be sent, such as a line break`)
+  }
+}
+
 /** The text of an authorizer's error may name addresses that a model need not know. */
-async function askAuthorizer<T>(run: () => T | Promise<T>, log: Log): Promise<T> {
+async function askAuthorizer<T>(run: () => T | Promise<T>, log: Log, effect = ''): Promise<T> {
   try {
     return await run()
   } catch (error) {
     log(errorRecord(error, {}))
-    throw new ToolError('There is no credential with which the API can be called')
+    throw new ToolError(`There is no credential with which the API can be called${effect}`)
   }
 }
 
@@ -110,8 +140,18 @@ async function readBytes(response: Response, maxBytes: number): Promise<ApiRespo
     length += value.length
   }
   const bytes = new Uint8Array(await new Blob(chunks).arrayBuffer())
-  const text = new TextDecoder().decode(bytes.subarray(0, maxBytes))
+  const text = decodeText(bytes.subarray(0, maxBytes), headers.get('content-type') ?? '')
   if (length <= maxBytes) return { status, headers, bytes, text }
   await reader?.cancel()
   return { status, headers, bytes: undefined, text }
+}
+
+/** By the charset of the media type. One that is unknown is read as UTF-8. */
+function decodeText(bytes: Uint8Array, mediaType: string): string {
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(mediaType) ?? []
+  try {
+    return new TextDecoder(charset).decode(bytes)
+  } catch {
+    return new TextDecoder().decode(bytes)
+  }
 }

@@ -2,6 +2,7 @@ import { decodeBase64, isJsonArray, isJsonObject, type JsonObject, type JsonValu
 import { ToolError } from '@x/server'
 import type { BodyPlan, FieldPlan } from '../plan/plan-body.ts'
 import type { OperationPlan } from '../plan/plan-operation.ts'
+import { findLargeInteger } from './large-integers.ts'
 import { writeText, writeHeaderValue, writePairs, writePathValue } from './write-value.ts'
 
 /** Without what the author adds to each request: the address, fixed headers and parameters, and the credential. */
@@ -16,6 +17,7 @@ export interface ApiRequest {
 /** @throws ToolError for arguments that cannot be sent. */
 export function writeRequest({ operation, parameters, body }: OperationPlan, args: JsonObject): ApiRequest {
   const { method } = operation
+  checkIntegers(args)
   const headers: Record<string, string> = { accept: 'application/json, */*;q=0.5' }
   for (const parameter of parameters) {
     const value = argumentOf(args, parameter.argument)
@@ -27,6 +29,13 @@ export function writeRequest({ operation, parameters, body }: OperationPlan, arg
   // The platform writes the type of a form with files, because it chooses the boundary.
   if (body.kind !== 'multipart') headers['content-type'] = body.mediaType
   return { method, target, headers, body: writeBody(body, argumentOf(args, 'body')) }
+}
+
+function checkIntegers(args: JsonObject): void {
+  const path = findLargeInteger(args, '')
+  if (path === undefined) return
+  const rule = `must be at most ${Number.MAX_SAFE_INTEGER} as a number, because larger integers are rounded on their way`
+  throw new ToolError(`${path} ${rule}. Write it as a string if the schema accepts one. Nothing was sent`)
 }
 
 /** An argument that is null is left out, unless it is the body. */

@@ -6,7 +6,7 @@ import type { ParameterPlan } from '../plan/plan-parameter.ts'
 export type WrittenValue = Pick<ParameterPlan, 'name' | 'style' | 'explode'>
 
 /** No character of the text keeps a meaning in a URL. */
-function percentEncode(text: string): string {
+export function percentEncode(text: string): string {
   return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, '\uFFFD')).replaceAll(/[!'()*]/g, (character) => {
     return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
   })
@@ -56,6 +56,13 @@ function joinItems(items: readonly string[], name: string, style: string): strin
   if (plain !== ',' && items.some((item) => item.includes(plain)))
     throw new ToolError(`An item of ${name} must not contain ${JSON.stringify(plain)}, which separates the items`)
   return items.map(percentEncode).join(delimiter)
+}
+
+/** Items of a list that is one value of a query, still encoded. Some servers encode the delimiter of their own links. */
+export function splitItems(written: string, style: string): readonly string[] {
+  const plain = decodeURIComponent(delimiters[style] ?? ',')
+  if (plain === ',') return written.split(plain)
+  return written.replaceAll('+', '%20').replaceAll(encodeURIComponent(plain), plain).split(plain)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 import { findSchemaProblem } from '@x/schema'
-import { checkSchemaDepth, convertSchema, mapChildren, type SchemaSource } from './convert-schema.ts'
+import { checkSchemaDepth, convertSchema, mapChildren } from './convert-schema.ts'
+import type { SchemaSource } from './hidden-members.ts'
 import { refuseOperation } from './open-api-error.ts'
 import { followPointer } from './open-document.ts'
 
@@ -26,12 +27,12 @@ export function createAssembler(source: SchemaSource, maxCharacters: number): (s
   // Bounded by the definitions of the author's document.
   const definitions = new Map<string, Definition>()
   const findDefinition = (reference: string): Definition => {
-    const definition = definitions.get(reference) ?? toDefinition(followPointer(source.document, reference), source)
+    const definition = definitions.get(reference) ?? toDefinition(followPointer(source.document, reference), source, 1)
     definitions.set(reference, definition)
     return definition
   }
   return (schema) => {
-    const root = toDefinition(schema, source)
+    const root = toDefinition(schema, source, 0)
     const complete = joinDefinitions(root, findDefinition)
     const problem = findSchemaProblem(complete)
     if (problem !== undefined) refuseOperation(`its schema cannot be used: ${problem}`)
@@ -44,8 +45,8 @@ export function createAssembler(source: SchemaSource, maxCharacters: number): (s
   }
 }
 
-function toDefinition(schema: JsonValue, source: SchemaSource): Definition {
-  const converted = toSchemaObject(convertSchema(schema, source))
+function toDefinition(schema: JsonValue, source: SchemaSource, depth: 0 | 1): Definition {
+  const converted = toSchemaObject(convertSchema(schema, source, { depth, hidden: [] }))
   const references: string[] = []
   const collect = (each: JsonValue): JsonValue => {
     if (!isJsonObject(each)) return each

@@ -2,15 +2,8 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@x/c
 import { isModelFormat, hasLookAround } from '@x/schema/internal'
 import { cleanText, textLimits } from './clean-text.ts'
 import { refuseOperation } from './open-api-error.ts'
-import { followReferences, listOf, type OpenApiDocument } from './open-document.ts'
-
-/** Members that only the API writes are no arguments, and the reverse. */
-export type SchemaSide = 'input' | 'output'
-
-export interface SchemaSource {
-  readonly document: OpenApiDocument
-  readonly side: SchemaSide
-}
+import { listHidden, requiresHidden, type SchemaSide, type SchemaSource, withoutSiblings } from './hidden-members.ts'
+import { followPointer, listOf } from './open-document.ts'
 
 // limit: API schema depth | count | levels of a schema of a document | the operation is no tool
 const maxDepth = 60
@@ -47,13 +40,14 @@ const childLists: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'pre
 const childMaps: ReadonlySet<string> = new Set(['properties', 'dependentSchemas', '$defs'])
 const children: ReadonlySet<string> = new Set(['items', 'contains', 'propertyNames', 'additionalProperties'])
 
-export function mapChildren(schema: JsonObject, change: (child: JsonValue) => JsonValue): JsonObject {
+export function mapChildren(schema: JsonObject, change: (child: JsonValue, keyword: string) => JsonValue): JsonObject {
   const changed: Record<string, JsonValue> = {}
   for (const [keyword, value] of Object.entries(schema)) {
     if (value === undefined) continue
-    if (isJsonArray(value) && childLists.has(keyword)) changed[keyword] = value.map(change)
-    else if (isJsonObject(value) && childMaps.has(keyword)) changed[keyword] = mapMembers(value, change)
-    else changed[keyword] = children.has(keyword) ? change(value) : value
+    const changeChild = (child: JsonValue): JsonValue => change(child, keyword)
+    if (isJsonArray(value) && childLists.has(keyword)) changed[keyword] = value.map(changeChild)
+    else if (isJsonObject(value) && childMaps.has(keyword)) changed[keyword] = mapMembers(value, changeChild)
+    else changed[keyword] = children.has(keyword) ? changeChild(value) : value
   }
   return changed
 }
@@ -62,31 +56,43 @@ function mapMembers(members: JsonObject, change: (member: JsonValue) => JsonValu
   return Object.fromEntries(Object.entries(members).map(([name, member = {}]) => [name, change(member)]))
 }
 
+/** Where a schema is. */
+export interface SchemaLevel {
+  /** The arguments of a tool are at 0. */
+  readonly depth: number
+  /** Members that other schemas of the same value hide. */
+  readonly hidden: readonly JsonValue[]
+}
+
+/** These are about the same value as the schema that has them. */
+const sameValue: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'dependentSchemas'])
+
 /**
  * Makes JSON Schema 2020-12 of a document's schema. References stay as they are. The result accepts each value that the
  * schema accepts, without the members that belong to the other side.
  */
-export function convertSchema(schema: JsonValue | undefined, source: SchemaSource, depth = 0): JsonValue {
+export function convertSchema(schema: JsonValue | undefined, source: SchemaSource, level: SchemaLevel): JsonValue {
+  const { depth } = level
   if (typeof schema === 'boolean') return schema
   if (!isJsonObject(schema)) refuseOperation('has a schema that is not an object')
   checkSchemaDepth(depth)
+  const own = withoutSiblings(schema, source)
+  // Arguments belong to the input.
+  const isArguments = depth === 0 && source.side === 'input'
+  const hidden = isArguments ? level.hidden : [...level.hidden, ...listHidden(own, source)]
   const kept: Record<string, JsonValue | undefined> = {}
-  for (const [keyword, value] of Object.entries(withoutHidden(withoutSiblings(schema, source), source, depth))) {
+  for (const [keyword, value] of Object.entries(withoutHidden(own, source, hidden))) {
     const result = value === undefined ? undefined : keywords.get(keyword)?.(value, source.side)
     if (result !== undefined) kept[keyword] = result
   }
   return allowNull(
     finishKeywords(
-      mapChildren(kept, (child) => convertSchema(child, source, depth + 1)),
+      mapChildren(kept, (child, keyword) =>
+        convertSchema(child, source, { depth: depth + 1, hidden: sameValue.has(keyword) ? hidden : [] }),
+      ),
       schema,
     ),
   )
-}
-
-/** Before 3.1, a reference has no siblings. Texts beside it do no harm, and documents have them. */
-function withoutSiblings(schema: JsonObject, { document }: SchemaSource): JsonObject {
-  const { $ref, title, description } = schema
-  return typeof $ref !== 'string' || document.version === '3.1' ? schema : { $ref, title, description }
 }
 
 function finishKeywords({ oneOf, ...kept }: JsonObject, schema: JsonObject): JsonObject {
@@ -103,32 +109,31 @@ function finishKeywords({ oneOf, ...kept }: JsonObject, schema: JsonObject): Jso
   return converted
 }
 
-/**
- * Leaves out the members that belong to the other side alone. Arguments, which are the first level, belong to the
- * input.
- */
-function withoutHidden(schema: JsonObject, source: SchemaSource, depth: number): JsonObject {
-  const { properties, required } = schema
-  if (!isJsonObject(properties) || (depth === 0 && source.side === 'input')) return schema
-  const hidden = new Set<JsonValue>(Object.keys(properties).filter((name) => isHidden(properties[name], source)))
-  if (hidden.size === 0) return schema
-  const visible = Object.entries(properties).filter(([name]) => !hidden.has(name))
+/** Leaves out the members that belong to the other side alone, and what requires them. */
+function withoutHidden(schema: JsonObject, source: SchemaSource, hidden: SchemaLevel['hidden']): JsonObject {
+  if (hidden.length === 0) return schema
+  const { $ref, ...siblings } = schema
+  // Other schemas use the definition too, so the one of this value is a copy.
+  if (typeof $ref === 'string' && requiresHidden($ref, source, hidden))
+    return withoutHidden(
+      { ...siblings, allOf: [followPointer(source.document, $ref), ...listOf(siblings['allOf'])] },
+      source,
+      hidden,
+    )
+  const { properties, required, dependentRequired } = schema
+  const keepMembers = (members: JsonObject): [string, JsonValue | undefined][] =>
+    Object.entries(members).filter(([name]) => !hidden.includes(name))
+  const keepNames = (names: JsonValue | undefined): JsonValue[] =>
+    listOf(names).filter((name) => !hidden.includes(name))
   return {
     ...schema,
-    properties: Object.fromEntries(visible),
-    required: listOf(required).filter((name) => !hidden.has(name)),
-  }
-}
-
-function isHidden(schema: JsonValue | undefined, { document, side }: SchemaSource): boolean {
-  if (!isJsonObject(schema)) return false
-  const flag = side === 'input' ? 'readOnly' : 'writeOnly'
-  if (schema[flag] === true || typeof schema['$ref'] !== 'string') return schema[flag] === true
-  try {
-    return followReferences(document, schema)[flag] === true
-  } catch {
-    // The conversion of the reference itself names the problem.
-    return false
+    ...(isJsonObject(properties) && { properties: Object.fromEntries(keepMembers(properties)) }),
+    ...(isJsonArray(required) && { required: keepNames(required) }),
+    ...(isJsonObject(dependentRequired) && {
+      dependentRequired: Object.fromEntries(
+        keepMembers(dependentRequired).map(([name, names]) => [name, keepNames(names)]),
+      ),
+    }),
   }
 }
 

@@ -3,6 +3,7 @@ import {
   type JsonValue,
   maxTimerMs,
   type OptionTable,
+  quoteText,
   type ResolvedOptions,
   resolveOptions,
 } from '@x/core'
@@ -93,7 +94,10 @@ const optionTable = {
   headers: undefined,
   query: undefined,
   confirm: undefined,
-  withoutForms: 'refuse',
+  withoutForms: {
+    default: 'refuse',
+    type: { name: "'refuse' or 'call'", accepts: (value: unknown) => value === 'refuse' || value === 'call' },
+  },
   idempotencyHeader: undefined,
   task: undefined,
   output: undefined,
@@ -115,10 +119,33 @@ export type OpenApiSettings = ResolvedOptions<OpenApiOptions, typeof optionTable
   readonly confirm: (operation: OpenApiOperation) => boolean
 }
 
-/** @throws TypeError for an unknown option, and a RangeError for a limit that is no whole number from 1. */
+/**
+ * @throws TypeError for an unknown option, a RangeError for a limit that is no whole number from 1, and an OpenApiError
+ * for a header that cannot be sent.
+ */
 export function resolveApiOptions(options: OpenApiOptions, where: string): OpenApiSettings {
   const settings = resolveOptions(options, optionTable, where)
+  const { idempotencyHeader, headers = {} } = settings
+  if (idempotencyHeader !== undefined) checkHeader('idempotencyHeader', idempotencyHeader, '')
+  for (const [name, value] of Object.entries(headers)) checkHeader('headers', name, value)
   return { ...settings, confirm: settings.confirm ?? (({ method }) => method === 'DELETE') }
+}
+
+/** The message leaves out the value, which may be a key. */
+function checkHeader(option: string, name: string, value: string): void {
+  if (isHeader(name, value)) return
+  const rule = isHeader(name, '')
+    ? 'a value without line breaks, of characters up to U+00FF'
+    : 'a name of letters, digits and hyphens'
+  throw new OpenApiError('option', `${option} has ${quoteText(name)}, which cannot be sent: a header must have ${rule}`)
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    return new Headers([[name, value]]).has(name)
+  } catch {
+    return false
+  }
 }
 
 /** Without the last `/`. @throws OpenApiError for an address that must not be used. */

@@ -32,6 +32,8 @@ export interface ParameterPlan {
 const forbiddenHeaders =
   /^(?:host|cookie|forwarded|x-forwarded-.*|connection|keep-alive|content-length|expect|te|trailer|transfer-encoding|upgrade|via|proxy-.*|mcp-.*|sec-.*)$/
 
+const headerName = /^[\w!#$%&'*+.^`|~-]+$/
+
 /**
  * Lists what is sent and never an argument, such as `header authorization`: what the author fixes, what the credential
  * or the client of the API writes, and the keys of the document. All in lower case.
@@ -71,7 +73,7 @@ export function planParameters(
 }
 
 function findPlace({ in: place, required }: JsonObject, name: string): ParameterPlan['place'] | undefined {
-  const isForbidden = place === 'header' && forbiddenHeaders.test(name.toLowerCase())
+  const isForbidden = place === 'header' && (forbiddenHeaders.test(name.toLowerCase()) || !headerName.test(name))
   if (place === 'cookie' || isForbidden)
     return required === true ? refuseOperation(`requires the ${place} ${JSON.stringify(name)}`) : undefined
   const known = (['path', 'query', 'header'] as const).find((each) => each === place)
