@@ -1,4 +1,4 @@
-import { checkArgument, resolveOptions, type OptionTable, type Log } from '@x/core'
+import { checkArgument, optionTypes, resolveOptions, type OptionTable, type Log } from '@x/core'
 import { legacy } from '@x/legacy'
 import { type CommandEntry, connectAny } from '@x/legacy/client'
 import type { AsyncResource } from '@x/exchange'
@@ -42,18 +42,18 @@ export interface Bridge extends AsyncResource {
 
 const stdioOptionTable = {
   toStdio: undefined,
-  headers: undefined,
-  auth: undefined,
-  log: undefined,
+  headers: { type: optionTypes.texts },
+  auth: { type: optionTypes.object },
+  log: { type: optionTypes.function },
 } satisfies OptionTable<BridgeToStdio>
 const httpOptionTable = {
   toHttp: undefined,
   type: undefined,
-  command: undefined,
-  args: undefined,
-  env: undefined,
+  command: { type: optionTypes.string },
+  args: { type: optionTypes.strings },
+  env: { type: optionTypes.object },
   cwd: undefined,
-  log: undefined,
+  log: { type: optionTypes.function },
 } satisfies OptionTable<BridgeToHttp>
 
 /**

@@ -1,4 +1,4 @@
-import { isThisMachine } from '@x/core'
+import { isSecureUrl } from '@x/core'
 import {
   type CallToolResult,
   checkInputRequest,
@@ -86,9 +86,9 @@ export function describeUnsafeUrl(text: string): string | undefined {
   if (text.length > maxUrlLength) return `it is longer than ${maxUrlLength} characters`
   if (/[\p{C}\p{Z}]/u.test(text)) return 'it has spaces or invisible characters'
   if (!URL.canParse(text)) return 'it is not an absolute URL'
-  const { protocol, hostname, username, password } = new URL(text)
-  if (protocol !== 'https:' && !(protocol === 'http:' && isThisMachine(hostname)))
-    return 'it starts with neither https: nor http: of this machine'
+  const url = new URL(text)
+  if (!isSecureUrl(url)) return 'it starts with neither https: nor http: of this machine'
+  const { username, password } = url
   return username !== '' || password !== '' ? 'it has credentials before its host' : undefined
 }
 

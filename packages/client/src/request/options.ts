@@ -1,4 +1,12 @@
-import { type Clock, type Log, type OptionTable, platformRuntime, type ResolvedOptions } from '@x/core'
+import {
+  type Clock,
+  type Log,
+  type OptionTable,
+  type OptionType,
+  optionTypes,
+  platformRuntime,
+  type ResolvedOptions,
+} from '@x/core'
 import type { Middleware } from '@x/exchange'
 import {
   type ClientCapabilities,
@@ -55,25 +63,34 @@ export interface CoreClientOptions extends InputHandlers {
   readonly runtime?: Clock | undefined
 }
 
+const functions: OptionType = {
+  name: 'an array of functions',
+  accepts: (value) => Array.isArray(value) && value.every(optionTypes.function.accepts),
+}
+const cacheType: OptionType = {
+  name: "false, or a partition, such as createCacheStore().partition('ada')",
+  accepts: (value) => value === false || (typeof value === 'object' && value !== null && 'entries' in value),
+}
+
 export const coreClientOptionTable = {
-  elicit: undefined,
-  openUrl: undefined,
-  sample: undefined,
-  roots: undefined,
-  use: { default: [] },
-  name: undefined,
-  version: undefined,
-  clientInfo: undefined,
-  capabilities: undefined,
-  cache: undefined,
+  elicit: { type: optionTypes.function },
+  openUrl: { type: optionTypes.function },
+  sample: { type: optionTypes.function },
+  roots: { type: optionTypes.function },
+  use: { default: [], type: functions },
+  name: { type: optionTypes.string },
+  version: { type: optionTypes.string },
+  clientInfo: { type: optionTypes.object },
+  capabilities: { type: optionTypes.object },
+  cache: { type: cacheType },
   // limit: `timeoutMs` of `createClient` | ms | a call without progress | the call is rejected
   timeoutMs: { default: 60_000, min: 0, isWhole: false },
   // Long enough for most restarts of a server or of its store.
   // limit: `maxResendMs` of `createClient` | ms | repetitions after a failure | the call is rejected
   maxResendMs: { default: 10_000, min: 0, isWhole: false },
-  log: undefined,
-  outputSchemaCompiler: undefined,
-  runtime: { default: platformRuntime },
+  log: { type: optionTypes.function },
+  outputSchemaCompiler: { type: optionTypes.function },
+  runtime: { default: platformRuntime, type: optionTypes.object },
 } satisfies OptionTable<CoreClientOptions>
 
 /** A client's options with their defaults. */

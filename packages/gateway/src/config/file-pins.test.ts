@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -22,6 +22,15 @@ test('a file has the first digest of each tool of each upstream, also of tools t
   const again = openPinFile(path)
   for (const name of names) expect(await again.storeOf('files').get(name)).toBe(digest('b'))
   expect(Object.keys(JSON.parse(await readFile(path, 'utf8')))).toEqual(['crm', 'files'])
+})
+
+test('upstreams and instances that open the same file keep the digests of one another', async () => {
+  const names = ['crm', 'files', 'mail']
+  const stores = names.map((name) => openPinFile(path).storeOf(name))
+  await Promise.all(stores.flatMap((store) => ['read', 'add'].map((tool) => store.add(tool, digest('a')))))
+  const digests = { read: digest('a'), add: digest('a') }
+  expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(Object.fromEntries(names.map((name) => [name, digests])))
+  expect(await readdir(join(path, '..'))).toEqual(['pins.json'])
 })
 
 test('an upstream has 10,000 tools in the file, and the file is read and written once for a list', async () => {

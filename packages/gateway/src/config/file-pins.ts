@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { isJsonObject, type JsonObject, parseJsonObject } from '@x/core'
-import { replaceFile } from '@x/core/node'
+import { type LockLimits, lockFile, pauseForLock, replaceFile } from '@x/core/node'
 import type { PinStore } from '../upstream/tool-rules.ts'
 
 /** Accepted tools of all upstreams of a gateway, in one JSON file that a person may edit. */
@@ -12,9 +12,9 @@ export interface PinFile {
 }
 
 /**
- * Opens the file at a path; the first tool creates it. Instances on one machine may share it. If two of them change it
- * at the same moment, the digest of a new tool can be lost, and the tool is then accepted once more. Nothing is read
- * yet: the functions of the result reject with a `SyntaxError` for a file that is no JSON object.
+ * Opens the file at a path; the first tool creates it. The upstreams of a gateway and instances on one machine may share
+ * it: a file beside it with the ending `.lock` keeps their changes apart. Nothing is read yet: the functions of the result
+ * reject with a `SyntaxError` for a file that is no JSON object.
  */
 export function openPinFile(path: string): PinFile {
   const file = new PinsOnDisk(path)
@@ -35,6 +35,9 @@ export function openPinFile(path: string): PinFile {
 
 /** An upstream may list any number of tools. */
 const maxTools = 10_000
+
+/** A change takes some milliseconds. */
+const lockLimits: LockLimits = { elsewhereMs: 30_000, runningMs: 30_000 }
 
 type Pins = Map<string, Map<string, string>>
 
@@ -68,16 +71,22 @@ class PinsOnDisk {
     return result.value
   }
 
+  /** Under a lock, because what another opener writes between the reading and the writing here would be lost. */
   async #writeEdits(): Promise<void> {
     const edits = this.#edits
     this.#edits = []
-    const pins = await this.#readFile()
-    const before = toText(pins)
-    for (const edit of edits) edit(pins)
-    const text = toText(pins)
-    if (text === before) return
-    this.#known = undefined
-    await replaceFile(this.#path, text, 0o666)
+    const unlock = await lockFile(`${this.#path}.lock`, lockLimits, pauseForLock)
+    try {
+      const pins = await this.#readFile()
+      const before = toText(pins)
+      for (const edit of edits) edit(pins)
+      const text = toText(pins)
+      if (text === before) return
+      this.#known = undefined
+      await replaceFile(this.#path, text, 0o666)
+    } finally {
+      await unlock()
+    }
   }
 
   async #readFile(): Promise<Pins> {

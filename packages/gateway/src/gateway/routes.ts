@@ -155,7 +155,7 @@ function requireUpstreamUri(uri: unknown, host: HostRequest): { readonly upstrea
   throw unknownError('resource', String(uri))
 }
 
-/** One error for a target that no upstream has, is not offered, or is withheld: a host cannot tell which. */
+/** For a target that no upstream receives, be it of no upstream, not offered or withheld: a host cannot tell which. */
 function unknownError(kind: string, name: string): McpError {
   return new McpError(errorCodes.invalidParams, `Unknown ${kind} ${quoteText(name)}`, { data: { begun: false } })
 }

@@ -20,7 +20,7 @@ import {
 } from '@x/schema'
 import { type CallingClient, callingClientKey, hopObserverKey } from '@x/exchange/internal'
 import { type HostIdentity, identityOf, identityMetaIn } from './host-identity.ts'
-import { ConnectionPool, isHttp, isReplaceable, isStarting, type PooledConnection } from './pool.ts'
+import { ConnectionPool, hasEnded, isHttp, isReplaceable, isStarting, type PooledConnection } from './pool.ts'
 import { createProbe, isOfExtension, probeCall, serverHop } from './server-hop.ts'
 import { type CallerCredential, type Hop, type HopOptions, noCredential, type UpstreamOptions } from './hop-options.ts'
 import { createForwardedCall, reportConnectError, RequestSender } from './send-request.ts'
@@ -98,7 +98,8 @@ export class ConnectedHop implements Hop {
       const identity = identityOf(request, call, credential)
       const failure = this.#sharing === undefined ? await this.#detect(request, call, identity) : undefined
       if (failure !== undefined) return { ...failure, id: request.id }
-      const detected = this.#findShared()
+      // Even if it has ended meanwhile: its error says why, and the next request opens another connection.
+      const detected = this.#shared.current
       if (detected !== undefined) return await this.#shared.send(detected, request, createForwardedCall(call))
       return await this.#exchangeAlone(request, call, identity)
     } catch (error) {
@@ -151,11 +152,14 @@ export class ConnectedHop implements Hop {
     this.#pool.dropIdleProcesses()
   }
 
-  /** Finds the connection of all hosts, and forgets it if the server has become one of an older revision. */
+  /** Finds the connection of all hosts. One that has ended, or whose server has become an older one, is forgotten. */
   #findShared(): Connection | undefined {
-    const revision = this.#shared.current?.peer?.revision
-    if (revision !== undefined && revision !== protocolVersion) this.#leaveShared()
-    return this.#shared.current
+    const { current } = this.#shared
+    if (current === undefined) return undefined
+    const { revision = protocolVersion } = current.peer ?? {}
+    if (revision === protocolVersion && !hasEnded(current)) return current
+    this.#leaveShared()
+    return undefined
   }
 
   #leaveShared(): void {

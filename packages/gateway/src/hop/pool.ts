@@ -65,7 +65,9 @@ export class ConnectionPool {
 
   /** Finds the connection that a caller used last. */
   findOf(callerKey: string): Connection | undefined {
-    const own = [...this.#connections].filter(({ identity }) => identity.callerKey === callerKey)
+    const own = [...this.#connections].filter(
+      ({ connection, identity }) => identity.callerKey === callerKey && !hasEnded(connection),
+    )
     return own.toSorted((one, other) => other.usedAt - one.usedAt)[0]?.connection
   }
 
@@ -75,7 +77,8 @@ export class ConnectionPool {
    */
   acquire(identity: HostIdentity, mayAsk: boolean): PooledConnection {
     const own = [...this.#connections].filter((pooled) => servesHost(pooled.identity, identity))
-    const isUsable = ({ isAsked }: PooledConnection): boolean => !mayAsk || !isAsked
+    const isUsable = ({ connection, isAsked }: PooledConnection): boolean =>
+      !hasEnded(connection) && (!mayAsk || !isAsked)
     const pooled = own.find(isUsable) ?? this.#adoptFresh(identity) ?? this.open(identity)
     if (mayAsk) pooled.isAsked = pooled.identity.questions.length > 0
     pooled.uses += 1
@@ -88,7 +91,7 @@ export class ConnectionPool {
     pooled.uses -= 1
     if (pooled.uses > 0 || !this.#connections.has(pooled)) return
     pooled.usedAt = this.#deps.runtime.monotonicNow()
-    if (pooled.connection.closed.aborted) void this.drop(pooled)
+    if (hasEnded(pooled.connection)) void this.drop(pooled)
     else this.startIdle(pooled)
   }
 
@@ -169,6 +172,7 @@ export class ConnectionPool {
       (pooled) =>
         pooled.isFresh &&
         pooled.uses === 0 &&
+        !hasEnded(pooled.connection) &&
         servesHost({ ...pooled.identity, key: identity.key }, identity) &&
         pooled.identity.client === identity.client,
     )
@@ -192,6 +196,11 @@ export class ConnectionPool {
     this.#deps.runtime.clearTimeout(pooled.idleTimer)
     pooled.idleTimer = undefined
   }
+}
+
+/** True for a connection on which no request succeeds any more: it was closed, or its process is not started again. */
+export function hasEnded({ closed, state }: Connection): boolean {
+  return closed.aborted || state?.status === 'closed'
 }
 
 /** True for a process that has not answered anything. Its connection waits for it, and then starts another one. */

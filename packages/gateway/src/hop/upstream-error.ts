@@ -33,6 +33,12 @@ export function noAnswerError(
   return upstreamError(name, `gave no answer${limit}: ${effect}`, { more: { begun, ...more } })
 }
 
+/** For a request that is refused here after the upstream has begun it. */
+export function begunError({ code, message, data }: McpError): McpError {
+  const begunData = { ...(isJsonObject(data) && data), begun: true }
+  return new McpError(code, `${message}. This request may have had an effect`, { data: begunData })
+}
+
 /** True if a failed request may have had an effect. Methods of extensions may have one. */
 export function mayHaveBegun(method: string, error: unknown): boolean {
   const row = findMethodRow(method)
@@ -72,7 +78,13 @@ export function connectError(cause: unknown): Error {
 function retryOf({ cause, isNew }: UpstreamFailure, retryAfterMs: number): JsonObject {
   const code = codeOf(cause)
   const isPermanent = permanentCauses.has(code) || (isNew === true && code === 'restarts')
-  return isPermanent ? { permanent: true } : { retryAfterMs }
+  return isPermanent ? { permanent: true } : { retryAfterMs: Math.max(retryAfterMs, requestedRetryMs(cause)) }
+}
+
+/** The milliseconds that the upstream asks for with `Retry-After`, as an `HttpError` has them. 0 if it does not. */
+function requestedRetryMs(cause: unknown): number {
+  const delayMs: unknown = Reflect.get(Object(cause), 'retryAfterMs')
+  return typeof delayMs === 'number' && delayMs > 0 ? delayMs : 0
 }
 
 function describeCause(cause: unknown): string {
@@ -123,7 +135,9 @@ export function refusedError(name: string, method: string, cause: unknown): McpE
   const status = statusIn(cause) ?? 0
   // A status below 300 says nothing: the body is too large, or no JSON-RPC.
   const problem = status < 300 ? 'gave an answer that cannot be read' : `answered with HTTP ${status}`
-  return upstreamError(name, problem, { more: { reason: refusedReason, begun: mayHaveBegun(method, cause) } })
+  const retryAfterMs = requestedRetryMs(cause)
+  const more = { reason: refusedReason, begun: mayHaveBegun(method, cause), ...(retryAfterMs > 0 && { retryAfterMs }) }
+  return upstreamError(name, problem, { more })
 }
 
 const answerCodes: ReadonlySet<unknown> = new Set(['too_large', 'protocol', 'redirect', 'unsupported_version', 'ended'])

@@ -1,8 +1,10 @@
-import { startBackgroundTimer } from '@x/core'
+import { isLimitError, startBackgroundTimer } from '@x/core'
+import { limitErrorToMcp } from '@x/exchange'
 import { errorResponse, type RpcError, type RpcRequest } from '@x/schema'
 import { invalidStateError } from '@x/exchange/internal'
 import type { HostIdentity } from './host-identity.ts'
 import type { Deps } from './hop-options.ts'
+import { begunError } from './upstream-error.ts'
 
 /** Milliseconds that a host has to answer a question. `connectAny` has the same limit. */
 // limit: open questions | ms | a question of an older upstream | the call ends
@@ -30,7 +32,8 @@ export class WaitingCalls<T extends { readonly identity: HostIdentity }> {
       this.#calls.set(state, { connection, timer, release })
     } catch (error) {
       this.#end(state)
-      throw error
+      // Only the question shows that a call waits, so by then it may have acted.
+      throw isLimitError(error) ? begunError(limitErrorToMcp(error)) : error
     }
   }
 

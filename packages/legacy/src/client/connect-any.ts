@@ -1,4 +1,4 @@
-import { checkArgument, resolveOptions } from '@x/core'
+import { checkArgument, checkedNumber, maxTimerMs, resolveOptions } from '@x/core'
 import { protocolVersion } from '@x/schema'
 import { legacyRevisions } from '../translate/revisions.ts'
 import { type ConnectionOptions, StatefulConnection } from './connection/connection.ts'
@@ -28,10 +28,11 @@ export function connectTarget(
   loadStdio: (() => Promise<{ readonly StdioTransport: typeof StdioTransport }>) | undefined,
 ): AnyConnection {
   const resolved = resolveOptions(options, connectAnyOptionTable, 'connectAny')
+  const { detectedRevisions, runtime: clock, handshakeTimeoutMs: givenMs } = resolved
+  if (givenMs !== undefined) checkedNumber('handshakeTimeoutMs', givenMs, { max: maxTimerMs })
   if (typeof target !== 'string')
     checkArgument(target, { where: 'connectAny', takes: 'a URL, or an object with a command' })
   const parsedTarget = parseTarget(target)
-  const { detectedRevisions, runtime: clock } = resolved
   const shared = { ...revisionSettings(resolved), detectedRevisions, clock, settings: createSettings(resolved) }
   if (parsedTarget.transport === 'http') {
     const { url } = parsedTarget

@@ -3,7 +3,9 @@ import {
   createLog,
   type Log,
   maxTimerMs,
+  objectWith,
   type OptionTable,
+  optionTypes,
   platformRuntime,
   type ResolvedOptions,
 } from '@x/core'
@@ -162,16 +164,17 @@ export interface ConnectAnyOptions {
 
 export const connectAnyOptionTable = {
   revision: 'probe',
-  detectedRevisions: undefined,
+  detectedRevisions: { type: objectWith(['get', 'set'], 'an object with get and set, such as a Map') },
   answerTimeoutMs: { default: 600_000, max: maxTimerMs },
+  // Its default depends on the kind of server.
   handshakeTimeoutMs: undefined,
   // limit: `probeTimeoutMs` of `connectAny` | ms | the answer of a new process to a request of 2026-07-28 |
   //   `initialize` is sent as well
   probeTimeoutMs: { default: 5000, max: maxTimerMs },
-  log: undefined,
-  http: undefined,
-  stdio: undefined,
-  runtime: { default: platformRuntime },
+  log: { type: optionTypes.function },
+  http: { type: optionTypes.object },
+  stdio: { type: optionTypes.object },
+  runtime: { default: platformRuntime, type: optionTypes.object },
 } satisfies OptionTable<ConnectAnyOptions>
 
 type WarningCode = 'task_required' | 'refused_request' | 'no_subscription' | 'log_level'

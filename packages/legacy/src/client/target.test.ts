@@ -34,6 +34,9 @@ describe('a target', () => {
       { url: 'https://a.test', env: { KEY: 'k' } },
       '"env" has no effect beside url: a server is',
     ],
+    ['arguments in one text', { command: 'npx', args: '-y server' }, 'args must be an array of strings: a server is'],
+    ['headers in one text', { url: 'https://a.test', headers: 'a: b' }, 'headers must be an object whose values are'],
+    ['variables in one text', { command: 'npx', env: 'KEY=k' }, 'env must be an object: a server is'],
     ['an empty command', { command: '' }, 'command is the name or the path of a program'],
   ])('is not %s', (_, target, message) => {
     expect(() => connectOnNode(target as ServerTarget)).toThrow(message)
@@ -48,6 +51,16 @@ test('a platform without processes refuses a command by its name, and takes a UR
 
 test('an option that does not exist is refused', () => {
   expect(() => connectOnNode('https://a.test', { fetch } as object)).toThrow('fetch')
+})
+
+test.each([
+  [{ handshakeTimeoutMs: Number.NaN }, 'handshakeTimeoutMs is NaN: write a whole number from 1'],
+  [{ handshakeTimeoutMs: Infinity }, 'handshakeTimeoutMs is Infinity: write a whole number from 1'],
+  [{ http: 'headers' }, 'connectAny: http must be an object, and is a string'],
+  [{ log: true }, 'connectAny: log must be a function, and is a boolean'],
+  [{ detectedRevisions: {} }, 'connectAny: detectedRevisions must be an object with get and set'],
+])('an option of the wrong kind is refused: %o', (options, message) => {
+  expect(() => connectOnNode('https://a.test', options as object)).toThrow(message)
 })
 
 test('an option of a transport that does not exist fails the first call', async () => {

@@ -1,4 +1,4 @@
-import { findMisplacedMembers, findMisspeltMembers, quoteText } from '@x/core'
+import { findMisplacedMembers, findMisspeltMembers, type OptionType, optionTypes, quoteText } from '@x/core'
 
 /** A server at a URL, as a host's configuration has it. */
 export interface AddressEntry {
@@ -40,6 +40,12 @@ export type ParsedTarget =
 const advice = 'a server is a URL, { url, headers } or { command, args, env, cwd }'
 const addressMembers = ['type', 'url', 'headers']
 const commandMembers = ['type', 'command', 'args', 'env', 'cwd']
+/** Of members that would otherwise be read letter by letter. */
+const memberTypes: ReadonlyMap<string, OptionType> = new Map<string, OptionType>([
+  ['headers', optionTypes.texts],
+  ['args', optionTypes.strings],
+  ['env', optionTypes.object],
+])
 const httpTypes: readonly unknown[] = [undefined, 'http', 'streamable-http', 'streamableHttp']
 const stdioTypes: readonly unknown[] = [undefined, 'stdio']
 
@@ -52,6 +58,7 @@ export function parseTarget(target: ServerTarget): ParsedTarget {
   if (hasUrl === hasCommand)
     throw new TypeError(`Got ${hasUrl ? 'both url and command' : 'neither url nor command'}: ${advice}`)
   rejectMisplaced(target, hasUrl)
+  rejectWrongTypes(target)
   return hasUrl ? parseAddress(target) : parseCommand(target as CommandEntry)
 }
 
@@ -71,6 +78,13 @@ function rejectMisplaced(entry: object, hasUrl: boolean): void {
   const [misplaced] = findMisplacedMembers(entry, { ownNames, otherNames })
   if (misplaced === undefined) return
   throw new TypeError(`${quoteText(misplaced)} has no effect beside ${hasUrl ? 'url' : 'command'}: ${advice}`)
+}
+
+function rejectWrongTypes(entry: object): void {
+  for (const [name, { accepts, name: typeName }] of memberTypes) {
+    const value: unknown = Reflect.get(entry, name)
+    if (value !== undefined && !accepts(value)) throw new TypeError(`${name} must be ${typeName}: ${advice}`)
+  }
 }
 
 function parseAddress({ type, url, headers = {} }: AddressEntry): ParsedTarget {

@@ -43,18 +43,6 @@ test('the handshake comes first, with version, capabilities and info [LEG-001 LE
   })
 })
 
-test('a path at which no server answers is not open, and the probe that an older server rejects is no failure', async () => {
-  const fetch = async (): Promise<Response> => new Response('not here', { status: 404 })
-  await using lost = connectAny(url, { http: { fetch } })
-  await expect(createClient(lost, host).listTools()).rejects.toThrow('it answered neither server/discover nor')
-  expect([lost.state.status, lost.state.reason?.message]).toEqual(['connecting', expect.stringContaining('404')])
-  const { connection, client } = connect()
-  const statuses: string[] = []
-  connection.onStateChange(({ status }) => statuses.push(status))
-  await client.callTool('greet')
-  expect(statuses).toEqual(['open'])
-})
-
 test('a revision that the host names is the only one it offers and takes', async () => {
   const named = connect({ revision: '2025-06-18' }, { revision: '2025-06-18' })
   await named.client.callTool('greet')
