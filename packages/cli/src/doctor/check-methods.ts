@@ -55,12 +55,10 @@ async function checkList(target: Target, method: Method): Promise<readonly strin
   for (let pageCount = 0; pageCount < maxPages; pageCount += 1) {
     const reply = await sendRpc(target, { method, params: cursor === undefined ? {} : { cursor } })
     const result = resultOf(reply)
-    // A server may have resources and no templates.
-    if (method === 'resources/templates/list' && errorOf(reply)?.code === errorCodes.methodNotFound) return []
     const page = pageCount === 0 ? '' : `page ${pageCount + 1} of `
     if (result === undefined)
       return (
-        (await findObstacle(target, method, reply)) ?? [...problems, `${page}${method} gives ${describeReply(reply)}`]
+        (await explainFailure(target, method, reply)) ?? [...problems, `${page}${method} gives ${describeReply(reply)}`]
       )
     const { tools, nextCursor, ttlMs, cacheScope } = result
     if (Array.isArray(tools)) allTools.push(...tools)
@@ -71,6 +69,16 @@ async function checkList(target: Target, method: Method): Promise<readonly strin
     cursor = nextCursor
   }
   return [...problems, `${method} has more than ${maxPages} pages`]
+}
+
+function explainFailure(
+  target: Target,
+  method: Method,
+  reply: Awaited<ReturnType<typeof sendRpc>>,
+): Promise<readonly [] | Finding | undefined> {
+  // A server may have resources and no templates.
+  const hasNone = method === 'resources/templates/list' && errorOf(reply)?.code === errorCodes.methodNotFound
+  return hasNone ? Promise.resolve([]) : findObstacle(target, method, reply)
 }
 
 /** What clients leave out. A schema of another type is one of {@link toolProblems}, because those name the tool. */

@@ -120,7 +120,12 @@ test.each([
 })
 
 test.each([
-  ['without caching hints is wrong', { resourceTemplates: [] }, 'wrong', 'resources/templates/list has no caching hints.'],
+  [
+    'without caching hints is wrong',
+    { resourceTemplates: [] },
+    'wrong',
+    'resources/templates/list has no caching hints.',
+  ],
   ['that does not exist is right', undefined, 'ok', expect.stringContaining('resources/list')],
 ])('a list of templates %s', async (_title, templates, status, found) => {
   const hints = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
