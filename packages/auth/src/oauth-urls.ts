@@ -1,9 +1,4 @@
-import { isThisMachine } from '@x/core'
-
-/** Safe for credentials and keys: https, or http on this machine (OAuth 2.1, section 1.5). */
-export function isSecureUrl({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname))
-}
+import { isSecureUrl } from '@x/core'
 
 /**
  * Parses a URL that must be safe for credentials and keys (see {@link isSecureUrl}).

@@ -58,8 +58,9 @@ function protectItems(issuer: ScriptedAuthServer) {
 test('/readyz is 503 until the issuer of the tokens was reached', async () => {
   await using issuer = await startScriptedAuthServer({ aud: resource })
   issuer.break(true)
-  let now = Date.now()
-  const auth = createProtection({ resource, issuers: [issuer.issuer] }, { now: () => now })
+  let now = 0
+  const clock = { monotonicNow: () => now, setTimeout: () => undefined, clearTimeout: () => {} }
+  const auth = createProtection({ resource, issuers: [issuer.issuer] }, { clock })
   const readinessOf = async () => {
     await using http = await serveHttp(createItems(['tasks']).server, { auth })
     const { status } = await fetch(new URL('/readyz', http.url))

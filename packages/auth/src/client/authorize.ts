@@ -100,7 +100,7 @@ export function createAuthServerContextResolver({
     const hasDefaultEndpoints = endpoints === 'default' || isSameIssuer(issuer, sourceUrl.origin)
     const cacheKey = JSON.stringify([issuer, hasDefaultEndpoints])
     const cachedServer = servers.get(cacheKey)
-    if (cachedServer !== undefined && now() - cachedServer.fetchedAt < metadataTtlMs) {
+    if (cachedServer !== undefined && Math.abs(now() - cachedServer.fetchedAt) < metadataTtlMs) {
       return { ...context, server: cachedServer.server, dpop: selectDpop(cachedServer.server, dpop) }
     }
     const server = await discoverServerMetadata({ issuer, sourceUrl, alias, hasDefaultEndpoints, fetch, signal })

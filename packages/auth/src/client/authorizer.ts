@@ -28,7 +28,7 @@ import { OpenLogins } from './open-logins.ts'
 import { type AuthStore, memoryAuthStore } from './store.ts'
 import { type StoredCredential, StoredCredentials } from './stored-credentials.ts'
 import { openRecords, type StoredToken } from './stored.ts'
-import { acquireToken, isRenewalDue, type TokenResult } from './token-source.ts'
+import { acquireToken, hasExpired, isRenewalDue, isRenewedSoon, type TokenResult } from './token-source.ts'
 
 /** Options that every authorizer of this package has. */
 export interface AuthorizerOptions {
@@ -80,7 +80,8 @@ class AttemptLimiter {
   tryAcquire(key: string): boolean {
     const now = this.#now()
     const attemptWindow = this.#attemptWindows.get(key)
-    const isRecent = attemptWindow !== undefined && now - attemptWindow.startedAt < attemptWindowMs
+    // A clock that was set back does not make the window longer.
+    const isRecent = attemptWindow !== undefined && Math.abs(now - attemptWindow.startedAt) < attemptWindowMs
     const { startedAt, count } = isRecent ? attemptWindow : { startedAt: now, count: 0 }
     if (count >= this.#maxAttempts) return false
     if (!isRecent && this.#attemptWindows.size >= maxAttemptKeys) this.#attemptWindows.clear()
@@ -199,11 +200,31 @@ export class Authorizer implements HttpAuthorizer {
   }
 
   /**
-   * Renews a token that expires soon. If its authorization server cannot be used, the old one is returned: once it has
-   * expired, the endpoint answers with a challenge, whose metadata name the authorization server anew.
+   * Renews a token that expires soon. Until it has expired, a renewal that fails or takes long must not hold up the call,
+   * so the old one is returned. It is also returned after that if its authorization server cannot be used: the endpoint
+   * answers with a challenge, whose metadata name the authorization server anew.
    */
-  async #renewToken(credential: StoredCredential, { url, signal }: HttpTarget): Promise<StoredToken> {
-    const { endpoint, token } = credential
+  async #renewToken(credential: StoredCredential, target: HttpTarget): Promise<StoredToken> {
+    const { token } = credential
+    const isEarly = !hasExpired(token, this.#deps.now())
+    const renewal = this.#shareRenewal(credential, target)
+    try {
+      if (isEarly && !(await isRenewedSoon(renewal))) return token
+      // If the refresh failed, the old token is sent: the server refuses it with a challenge that names the scopes for a
+      // new login.
+      return (await renewal)?.token ?? token
+    } catch (error) {
+      target.signal.throwIfAborted()
+      const code = isAuthError(error) ? error.code : ''
+      // After a logout, the token must not be sent.
+      if (lostServerCodes.has(code) || (isEarly && code !== 'login_ended')) return token
+      throw error
+    }
+  }
+
+  /** Undefined if the authorization server has refused the refresh. */
+  async #shareRenewal(credential: StoredCredential, { url, signal }: HttpTarget): Promise<TokenResult | undefined> {
+    const { endpoint } = credential
     const requestRenewal = async (sharedSignal: AbortSignal): Promise<TokenResult | undefined> => {
       const serverContext = await this.resolveServerContext(endpoint.issuer, url, sharedSignal)
       const { resource, requested: scopes } = endpoint
@@ -216,19 +237,7 @@ export class Authorizer implements HttpAuthorizer {
       if (tokenResult !== undefined) await this.storedCredentials.store(url, endpoint, tokenResult.token)
       return tokenResult
     }
-    try {
-      const tokenResult = await this.#sharedRequests.join(
-        toRenewalKey(url.href),
-        { scopes: [], signal },
-        requestRenewal,
-      )
-      // If the refresh failed, the old token is sent: the server refuses it with a challenge that names the scopes for a
-      // new login.
-      return tokenResult?.token ?? token
-    } catch (error) {
-      if (isAuthError(error) && lostServerCodes.has(error.code)) return token
-      throw error
-    }
+    return this.#sharedRequests.join(toRenewalKey(url.href), { scopes: [], signal }, requestRenewal)
   }
 
   async #handleUnauthorized(head: HttpResponseHead, target: HttpTarget): Promise<'retry' | undefined> {

@@ -1,5 +1,4 @@
-import { checkArgument, isThisMachine } from '@x/core'
-import { isSecureUrl } from '../oauth-urls.ts'
+import { checkArgument, isSecureUrl, isThisMachine } from '@x/core'
 import { AuthError } from './auth-error.ts'
 import type { Redirect } from './code-flow.ts'
 

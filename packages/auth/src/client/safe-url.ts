@@ -1,4 +1,4 @@
-import { isThisMachine, quoteText } from '@x/core'
+import { isSecureUrl, isThisMachine, quoteText } from '@x/core'
 import { AuthError } from './auth-error.ts'
 
 /**
@@ -15,11 +15,10 @@ export function parseSafeUrl(text: string, sourceUrl: URL, label: string): URL {
 }
 
 function findUrlProblem(url: URL, sourceUrl: URL): string | undefined {
-  const isLoopbackUrl = isThisMachine(url.hostname)
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'which is not https'
   if (url.username !== '' || url.password !== '') return 'which holds credentials'
-  if (isLoopbackUrl && !isThisMachine(sourceUrl.hostname)) return `a loopback address, named by ${sourceUrl.origin}`
-  return url.protocol === 'http:' && !isLoopbackUrl ? 'which is not https' : undefined
+  if (isThisMachine(url.hostname) && !isThisMachine(sourceUrl.hostname))
+    return `a loopback address, named by ${sourceUrl.origin}`
+  return isSecureUrl(url) ? undefined : 'which is not https'
 }
 
 const maxUrlLength = 2048

@@ -1,5 +1,6 @@
 import { quoteText } from '@x/core'
 import * as oauth from 'oauth4webapi'
+import { createBasicAuth } from '../client-secret.ts'
 import { AuthError } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
@@ -46,17 +47,6 @@ export function toAuthenticatedClient(
   const chosenMethod = method ?? authMethods.find((candidate) => supportedMethods.includes(candidate))
   const auth = chosenMethod === 'client_secret_post' ? oauth.ClientSecretPost(secret) : createBasicAuth(secret)
   return { client, auth: chosenMethod === 'none' ? oauth.None() : auth }
-}
-
-/**
- * The secret in the `Authorization` header (RFC 6749, section 2.3.1). The library would also encode hyphens and dots,
- * and servers that do not decode them refuse the secret.
- */
-function createBasicAuth(secret: string): oauth.ClientAuth {
-  const encodeFormText = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)
-  return (...[, client, , headers]) => {
-    headers.set('authorization', `Basic ${btoa(`${encodeFormText(client.client_id)}:${encodeFormText(secret)}`)}`)
-  }
 }
 
 /** Allows http, because {@link requireEndpoint} has checked the URL. */

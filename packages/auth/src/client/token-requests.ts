@@ -18,7 +18,8 @@ export interface TokenGrant extends Pick<TokenResponse, 'accessToken' | 'refresh
   readonly thumbprint: string | undefined
 }
 
-const refreshBeforeExpiryMs = 30_000
+/** So long before its end a token is renewed, or later if it lives for less than a minute. */
+export const refreshBeforeExpiryMs = 30_000
 
 export function toStoredToken(grant: TokenGrant, now: number): Omit<StoredToken, 'requested' | 'clientId'> {
   const { accessToken, refreshToken, thumbprint } = grant

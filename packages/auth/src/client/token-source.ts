@@ -1,4 +1,4 @@
-import { quoteText } from '@x/core'
+import { platformRuntime, quoteText, settlesWithin } from '@x/core'
 import { AuthError, isAuthError } from './auth-error.ts'
 import { forgetUnknownClient, isUnknownClient } from './client-identity.ts'
 import type { FetchFunction } from '../bounded-fetch.ts'
@@ -6,7 +6,7 @@ import type { AuthenticatedClient, AuthServerContext } from './server-requests.t
 import type { OpenLogins } from './open-logins.ts'
 import { withLock } from './store.ts'
 import type { AuthRecords, StoredToken } from './stored.ts'
-import { requestRefreshGrant, toStoredToken } from './token-requests.ts'
+import { refreshBeforeExpiryMs, requestRefreshGrant, toStoredToken } from './token-requests.ts'
 
 /** What a token must be good for. */
 export interface TokenRequirements {
@@ -63,6 +63,19 @@ export interface TokenResult {
 /** True for a token that has expired, or may before a response arrives. */
 export function isRenewalDue({ renewAt }: StoredToken, now: number): boolean {
   return renewAt !== undefined && renewAt <= now
+}
+
+/** True for a token that certainly has expired, as far as its server has said. */
+export function hasExpired({ renewAt }: StoredToken, now: number): boolean {
+  return renewAt !== undefined && renewAt + refreshBeforeExpiryMs <= now
+}
+
+/** Most servers answer within a second. */
+const earlyRenewalMs = 1000
+
+/** False if a renewal takes too long for a call whose token has not expired. It continues for later calls. */
+export function isRenewedSoon(renewal: Promise<unknown>): Promise<boolean> {
+  return settlesWithin(renewal, earlyRenewalMs, platformRuntime)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isThisMachine } from '@x/core'
+import { createLedger, isThisMachine } from '@x/core'
 import type { HttpAuthorizer, Principal } from '@x/exchange'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { AuthError, isAuthError } from '../client/auth-error.ts'
@@ -41,6 +41,7 @@ export interface Visit {
 export class LoginFlow {
   readonly #options: LoginFlowOptions
   readonly #authorizers: CallerCache<HttpAuthorizer>
+  readonly #localCaller = { ledger: createLedger(), callerKey: 'login' }
   // Bounded by the upstreams of the gateway.
   readonly #clientByUpstream = new Map<string, ClientIdentity>()
 
@@ -113,17 +114,23 @@ export class LoginFlow {
 
   /**
    * True if the response of the first half comes from the user who needs the login. The token of this half answers this
-   * question alone, and is not stored.
+   * question alone, and is not stored. Rejects with {@link AuthError} if it does not answer the question.
    */
   async isSameUser(login: BegunLogin, answerUrl: URL): Promise<boolean> {
     const { token } = await this.#finish(login, answerUrl)
-    const found = await this.#options.protection.authenticate({
+    let cause: unknown
+    const report = (error: unknown): void => void (cause = error)
+    const request = {
       method: 'GET',
       url: this.#options.resource.pathname,
       source: undefined,
-      headerValues: (name) => (name === 'authorization' ? [`Bearer ${token.access}`] : []),
-    })
-    return 'subject' in found && found.subject === login.user.subject && found.issuer === login.user.issuer
+      headerValues: (name: string) => (name === 'authorization' ? [`Bearer ${token.access}`] : []),
+    }
+    const found = await this.#options.protection.authenticate(request, { ...this.#localCaller, report })
+    if ('subject' in found) return found.subject === login.user.subject && found.issuer === login.user.issuer
+    // Nothing is known about the user: the token cannot be checked at present, or the gateway does not accept it.
+    const code = found.status === 503 || found.status === 429 ? 'server_unavailable' : 'token_refused'
+    throw new AuthError(code, `The gateway did not accept the token of its user: ${found.message}`, { cause })
   }
 
   /** Stores the token of the second half for the user. */

@@ -2,8 +2,8 @@ import { inspect } from 'node:util'
 import type { HttpAuthorizer } from '@x/exchange'
 import { memoryStore, StateError, type StateStore } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
-import { userLogin } from '../login.ts'
-import { protect } from '../server.ts'
+import { userLogin, type UserLoginOptions } from '../login.ts'
+import { protect, TokenError } from '../server.ts'
 import {
   createBrowser,
   createLoginWorld,
@@ -85,6 +85,27 @@ describe('a user logs in at an upstream of a gateway', () => {
     expect(await instance.find(world.userOf('ada'))).toHaveProperty('loginUrl')
     expect(await instance.find(world.userOf('mallory'))).toHaveProperty('loginUrl')
     expect(world.records).toMatchObject([{ level: 'warn', code: 'login_refused', principal: 'ada' }])
+  })
+
+  test.each([
+    [503, 503, 'does not answer', 'server_unavailable'],
+    [403, 502, 'see the reason in the log', 'token_refused'],
+    [401, 502, 'see the reason in the log', 'token_refused'],
+  ])('and is not taken for another user if the token of the proof gets %i', async (status, page, text, code) => {
+    await using world = await createLoginWorld()
+    const reason = new TokenError('insufficient_scope', 'The token of "ada" lacks mcp')
+    const protection: UserLoginOptions['protection'] = {
+      documents: protect({ resource: gatewayUrl, issuers: [world.company.issuer] }).documents,
+      authenticate: (_, context) => {
+        context?.report(reason)
+        return { status, message: 'This needs the scopes mcp', headers: {} }
+      },
+    }
+    const instance = world.createInstance({ protection })
+    const arrived = await world.open([instance], await instance.linkOf(world.userOf('ada')), createBrowser('ada'))
+    expect([arrived.status, arrived.text]).toEqual([page, expect.stringContaining(text)])
+    const message = expect.stringContaining('This needs the scopes mcp')
+    expect(world.records).toMatchObject([{ level: 'error', message, err: { code, cause: reason } }])
   })
 
   test('with one registration of the gateway for all users, also if two log in at once', async () => {

@@ -1,3 +1,6 @@
+import { createServer } from 'node:http'
+import { globalAgent } from 'node:https'
+import { type AddressInfo, connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { guardedFetch } from './guarded-fetch.ts'
 
@@ -63,6 +66,25 @@ test('A host that is allowed is connected to', async () => {
   await expect(guardedFetch({ allowedOrigins: ['https://127.0.0.1:1'] })('https://127.0.0.1:1/', {})).rejects.toThrow(
     'ECONNREFUSED',
   )
+})
+
+test('An open connection of the program to a private address is not used', async () => {
+  const server = createServer((_, response) => response.end('secret'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  // Needs no certificate: the connections of the platform's agent are plain.
+  Object.assign(globalAgent, { createConnection: () => connect(port, '127.0.0.1') })
+  try {
+    const origin = `https://localhost:${port}`
+    const allowed = await guardedFetch({ allowedOrigins: [origin] })(origin, {})
+    expect(await allowed.text()).toBe('secret')
+    await expect.poll(() => Object.values(globalAgent.freeSockets).flat()).toHaveLength(1)
+    await expect(guardedFetch()(origin, {})).rejects.toThrow('of this machine or of a private network')
+  } finally {
+    Reflect.deleteProperty(globalAgent, 'createConnection')
+    globalAgent.destroy()
+    server.close()
+  }
 })
 
 test.each([

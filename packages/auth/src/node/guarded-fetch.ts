@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns'
-import { request as sendHttps } from 'node:https'
+import { Agent, request as sendHttps } from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { type OptionTable, optionTypes, resolveOptions } from '@x/core'
@@ -34,8 +34,7 @@ export function guardedFetch(options: GuardedFetchOptions = {}): FetchFunction {
       const request = sendHttps(url, {
         method,
         headers: Object.fromEntries(new Headers(headers)),
-        // Connects to the checked address, because the name could resolve to another one after the check.
-        ...(isAllowed ? {} : { lookup: lookupPublicAddress }),
+        ...(isAllowed ? {} : { agent: publicAgent }),
         ...(signal ? { signal } : {}),
       })
       request.once('error', reject)
@@ -63,6 +62,11 @@ const lookupPublicAddress: LookupFunction = (hostname, options, callback) => {
     else callback(null, addresses[0]?.address ?? '', addresses[0]?.family)
   })
 }
+
+// Connects to the checked address, because the name could resolve to another one after the check. Its connections are its
+// own: one that other code has opened to this host, and left open, may lead to a private address. Idle connections are
+// closed like those of the platform's agent.
+const publicAgent = new Agent({ keepAlive: true, timeout: 5000, lookup: lookupPublicAddress })
 
 function createPrivateAddressError(host: string): Error {
   return new TypeError(`${host} has an address of this machine or of a private network`)

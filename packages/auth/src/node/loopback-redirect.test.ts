@@ -1,5 +1,5 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -179,6 +179,22 @@ describe('A login through the loopback address', () => {
     expect(await rejectionOf(login)).toMatchObject({ code: 'login_ended' })
     await expect(fetch(uri)).rejects.toThrow('fetch failed')
   })
+})
+
+test.each(['callback', '', '/call back', '/callback?a=b', '//callback'])(
+  'A path of a redirect that no response could arrive at is refused: %j',
+  (path) => {
+    expect(() => loopbackRedirect({ path })).toThrow('write the path of a URL, such as "/callback"')
+  },
+)
+
+test('An error says that all ports of a redirect are in use', async () => {
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  const { port } = taken.address() as AddressInfo
+  const opening = loopbackRedirect({ ...quiet, ports: [port] }).open(new AbortController().signal)
+  await expect(opening).rejects.toThrow(`use all ports of loopbackRedirect (${port})`)
+  await new Promise((resolve) => taken.close(resolve))
 })
 
 test.skipIf(process.platform !== 'linux')(

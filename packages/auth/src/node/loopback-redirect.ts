@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { keepProcessWithoutStderr } from '@x/core'
+import { codeOf, isSecureUrl, keepProcessWithoutStderr } from '@x/core'
 import type { Redirect, RedirectListener, RedirectOptions } from '../client/code-flow.ts'
-import { isSecureUrl } from '../oauth-urls.ts'
 
 /** Options of {@link loopbackRedirect}. */
 export interface LoopbackRedirectOptions {
@@ -25,9 +24,14 @@ export interface LoopbackRedirectOptions {
 
 const loopbackAddress = '127.0.0.1'
 
-/** Takes a login through a program: a server on a loopback address of this machine receives the response (RFC 8252). */
+/**
+ * Takes a login through a program: a server on a loopback address of this machine receives the response (RFC 8252).
+ *
+ * @throws TypeError for a `path` that is no path of a URL.
+ */
 export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirect {
   const { ports = [], path = '/callback', open = openBrowser, showLoginUrl = printLoginUrl } = options
+  checkPath(path)
   return {
     applicationType: 'native',
     ...(options.showLoginUrl === undefined && { showWait: printLine }),
@@ -64,6 +68,13 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
   }
 }
 
+/** The response would never arrive at any other text, such as one without a slash at its start, or with a query. */
+function checkPath(path: string): void {
+  const origin = `http://${loopbackAddress}`
+  if (URL.canParse(path, origin) && new URL(path, origin).pathname === path) return
+  throw new TypeError(`path is ${JSON.stringify(path)}: write the path of a URL, such as "/callback"`)
+}
+
 function printLoginUrl(url: URL, addedScopes: readonly string[]): void {
   const purpose = addedScopes.length === 0 ? 'log in' : `grant ${addedScopes.join(' ')}, which the call needs`
   printLine(`To ${purpose}, visit ${url.href}`)
@@ -83,7 +94,9 @@ async function listenOnFirstFreePort(server: Server, ports: readonly number[]): 
       failure = error
     }
   }
-  throw failure
+  if (codeOf(failure) !== 'EADDRINUSE') throw failure
+  const message = `Other programs use all ports of loopbackRedirect (${ports.join(', ')}): end one, or add a port to ports`
+  throw new Error(message, { cause: failure })
 }
 
 function listenOnPort(server: Server, port: number): Promise<number> {

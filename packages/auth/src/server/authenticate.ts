@@ -1,4 +1,12 @@
-import { isLimitError, isUnavailable, quoteText } from '@x/core'
+import {
+  type Clock,
+  isLimitError,
+  isUnavailable,
+  optionTypes,
+  quoteText,
+  unavailableErrorIn,
+  withTimeout,
+} from '@x/core'
 import { limitErrorToHttp, type Principal } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
 import { type TokenBinding, type BindingOptions, parseTokenBinding, verifyBinding, isPlainBearer } from './binding.ts'
@@ -36,6 +44,7 @@ export interface AuthenticationState extends BindingOptions {
   readonly impliedScopes: ReadonlyMap<string, Scopes>
   readonly toPrincipal: ToPrincipal
   readonly now: () => number
+  readonly clock: Clock
   /** Recently rejected tokens. Repeating one causes no request to its issuer. */
   readonly rejectedTokens: TokenCache<TokenError>
   readonly onError: (error: unknown, context?: AuthenticationContext) => void
@@ -126,11 +135,24 @@ async function identifyCaller(
   } catch (error) {
     // Anything else is a bug in the program, which the transport handles.
     if (isLimitError(error)) return limitErrorToHttp(error)
-    if (!isTokenError(error)) throw error
+    if (!isTokenError(error) && !isUnavailable(error)) throw error
     state.onError(error, context)
-    if (error.code === 'issuer_unavailable') return challenges.createUnavailableResponse(error.retryAfterMs)
-    return error.code === 'invalid_proof' ? challenges.invalidProof : challenges.invalidToken
+    return createRejection(error, challenges, state)
   }
+}
+
+/** A store or database that cannot be reached says nothing about the token, so the client must not log in again. */
+function createRejection(error: unknown, challenges: Challenges, { scopes }: AuthenticationState): HttpErrorResponse {
+  const code = isTokenError(error) ? error.code : 'issuer_unavailable'
+  if (code === 'issuer_unavailable') return challenges.createUnavailableResponse(findRetryAfterMs(error))
+  if (code === 'insufficient_scope') return challenges.createScopeChallenge(scopes)
+  return code === 'invalid_proof' ? challenges.invalidProof : challenges.invalidToken
+}
+
+function findRetryAfterMs(error: unknown): number | undefined {
+  const unavailableError = unavailableErrorIn(error) ?? {}
+  const retryAfterMs = 'retryAfterMs' in unavailableError ? unavailableError.retryAfterMs : undefined
+  return typeof retryAfterMs === 'number' ? retryAfterMs : undefined
 }
 
 function getOrVerifyToken(
@@ -155,8 +177,11 @@ async function verifyToken(
 ): Promise<VerifiedToken> {
   const issuer = state.issuers.resolve(token)
   const claims = await issuer.verify(token, context).catch((error: unknown) => {
-    if (isTokenError(error) && error.code === 'inactive')
-      state.rejectedTokens.set(digest, error, state.now() + rejectionCacheMs)
+    if (isTokenError(error) && error.code === 'inactive') {
+      const rejectedAt = state.now()
+      const validUntil = rejectedAt + rejectionCacheMs
+      state.rejectedTokens.set(digest, { value: error, validFrom: rejectedAt, validUntil })
+    }
     throw error
   })
   const binding = parseTokenBinding(claims)
@@ -167,13 +192,12 @@ async function verifyToken(
   const authenticationResult = hasScopes(principal, state.scopes) ? principal : createScopeChallenge(state.scopes)
   if (authenticationResult !== principal)
     missingScopeErrors.set(authenticationResult, createTokenScopesError(principal, state.scopes))
-  const cachedUntil = state.now() + issuer.cacheMs
-  state.verifiedTokens.set(
-    digest,
-    { authenticationResult, binding },
-    Math.min(cachedUntil, principal.expiresAt ?? cachedUntil),
-  )
-  return { authenticationResult, binding }
+  const verifiedAt = state.now()
+  const cachedUntil = verifiedAt + issuer.cacheMs
+  const value = { authenticationResult, binding }
+  const validUntil = Math.min(cachedUntil, principal.expiresAt ?? cachedUntil)
+  state.verifiedTokens.set(digest, { value, validFrom: verifiedAt, validUntil })
+  return value
 }
 
 /** Why a response rejects the requests of a token. The response is cached, and each request is logged. */
@@ -194,25 +218,31 @@ function reportMissingScopes(
   return result
 }
 
-/** A database that cannot be reached says nothing about the token, so the client must not log in again. */
+const toPrincipalTimeoutMs = 10_000
+
+/** Bounded in time, because all requests with a token wait for its one verification. */
 async function toPrincipal(
   claims: JsonObject,
   issuer: string,
-  state: Pick<AuthenticationState, 'toPrincipal'>,
+  { toPrincipal: createPrincipal, clock }: Pick<AuthenticationState, 'toPrincipal' | 'clock'>,
 ): Promise<Principal> {
-  try {
-    return await state.toPrincipal(claims, issuer)
-  } catch (cause) {
-    if (isTokenError(cause) || !isUnavailable(cause)) throw cause
-    throw new TokenError('issuer_unavailable', 'toPrincipal cannot reach what it reads', { issuer, cause })
-  }
+  const message = `toPrincipal did not answer within ${toPrincipalTimeoutMs / 1000} seconds`
+  const createTimeoutError = (): TokenError => new TokenError('issuer_unavailable', message, { issuer })
+  const timeLimit = { timeoutMs: toPrincipalTimeoutMs, clock, createTimeoutError }
+  const principal = await withTimeout(timeLimit, async () => createPrincipal(claims, issuer))
+  // Users without a subject would count as one.
+  if (optionTypes.principal.accepts(principal)) return principal
+  throw new TokenError('invalid_claim', `toPrincipal must return ${optionTypes.principal.name}`)
 }
 
-/** `toPrincipal` may have set a later expiry than the token's, or none. */
-function withExpiry(principal: Principal, { exp }: JsonObject): Principal {
-  return typeof exp === 'number'
-    ? { ...principal, expiresAt: Math.min(principal.expiresAt ?? Number.POSITIVE_INFINITY, exp * 1000) }
-    : principal
+/** `toPrincipal` may have set a later expiry than the token's, none, or one that is no time, such as `NaN`. */
+function withExpiry({ expiresAt, ...principal }: Principal, { exp }: JsonObject): Principal {
+  const times = [expiresAt, typeof exp === 'number' ? exp * 1000 : undefined].filter(isTime)
+  return times.length === 0 ? principal : { ...principal, expiresAt: Math.min(...times) }
+}
+
+function isTime(value: number | undefined): value is number {
+  return Number.isFinite(value)
 }
 
 /** Short, because the instances of an issuer may not accept a new token all at once. */
@@ -226,7 +256,13 @@ function hasScopes({ scopes = [] }: Principal, neededScopes: Scopes): boolean {
   return neededScopes.every((scope) => scopes.includes(scope))
 }
 
-type CachedEntries<T> = Map<string, { readonly value: T; readonly validUntil: number }>
+interface CachedEntry<T> {
+  readonly value: T
+  readonly validFrom: number
+  readonly validUntil: number
+}
+
+type CachedEntries<T> = Map<string, CachedEntry<T>>
 
 /**
  * Results of checks, by the digest of their token. Holds at most `maxEntries` entries, in two halves. Reading an entry
@@ -246,20 +282,21 @@ export class TokenCache<T> {
     const recentEntry = this.#currentEntries.get(digest)
     const entry = recentEntry ?? this.#previousEntries.get(digest)
     if (entry === undefined) return undefined
-    if (entry.validUntil <= now) {
+    // Before `validFrom`, the clock was set back, and the entry would be used for too long.
+    if (!(entry.validFrom <= now && now < entry.validUntil)) {
       this.#currentEntries.delete(digest)
       this.#previousEntries.delete(digest)
       return undefined
     }
-    if (recentEntry === undefined) this.set(digest, entry.value, entry.validUntil)
+    if (recentEntry === undefined) this.set(digest, entry)
     return entry.value
   }
 
-  set(digest: string, value: T, validUntil: number): void {
+  set(digest: string, entry: CachedEntry<T>): void {
     if (this.#currentEntries.size >= this.#maxEntries / 2) {
       this.#previousEntries = this.#currentEntries
       this.#currentEntries = new Map()
     }
-    this.#currentEntries.set(digest, { value, validUntil })
+    this.#currentEntries.set(digest, entry)
   }
 }

@@ -73,11 +73,16 @@ export function createChallenges(
       return { ...others, headers: { ...headers, 'DPoP-Nonce': nonce, 'Cache-Control': 'no-store' } }
     },
     createScopeChallenge: (neededScopes) =>
-      createChallengeResponse(403, `This needs the scopes ${neededScopes.join(' ')}`, {
+      createChallengeResponse(403, describeMissingScopes(neededScopes), {
         error: 'insufficient_scope',
         scope: neededScopes.join(' '),
       }),
   }
+}
+
+/** Without scopes, `toPrincipal` has rejected the token for what the user may do. */
+function describeMissingScopes(scopes: Scopes): string {
+  return scopes.length === 0 ? 'The access token does not allow this' : `This needs the scopes ${scopes.join(' ')}`
 }
 
 const defaultRetryAfterMs = 5000

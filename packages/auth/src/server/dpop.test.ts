@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createLedger } from '@x/core'
-import { memoryStore, randomKey, sealedState } from '@x/state-codec'
+import { memoryStore, randomKey, sealedState, StateError } from '@x/state-codec'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { expect, test } from 'vitest'
 import { type ProtectedServer, createProtectedServer, resource } from '../testing/protected.ts'
@@ -164,6 +164,35 @@ test('instances that share a store take each proof once [AUE-012]', async () => 
   const proof = await proofFor(token)
   expect((await sendBound(server, token, proof)).status).toBe(200)
   expect((await sendBound(sibling, token, proof)).status).toBe(401)
+})
+
+const away = () => Promise.reject(new StateError('unavailable', 'away', { retryAfterMs: 3000 }))
+test.each([
+  ['the store of used proofs', { usedProofs: { add: away } }],
+  ['the codec of nonces', { state: { seal: async () => 'nonce', open: away } }],
+])('while %s is away, the answer is 503 and in the log', async (_, dpop) => {
+  await using server = await createProtectedServer({ dpop })
+  const token = await bound(server)
+  const response = await sendBound(server, token, await proofFor(token, { claims: { nonce: 'given' } }))
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '3'])
+  expect(server.records).toMatchObject([{ level: 'error', code: 'unavailable' }])
+})
+
+test('a proof is remembered while the clock is wrong, and later ones are not remembered for longer', async () => {
+  const ledger = createLedger()
+  await using server = await createProtectedServer({ dpop: 'accepted', ledger })
+  const token = await server.issuer.sign({ claims: { cnf: { jkt }, exp: seconds + 7200 } })
+  const proof = await proofFor(token)
+  expect((await sendBound(server, token, proof)).status).toBe(200)
+  server.changeClock(-3_600_000)
+  for (const iat of [seconds - 3600, seconds - 3300]) {
+    expect((await sendBound(server, token, await proofFor(token, { claims: { iat } }))).status).toBe(200)
+    server.advanceTime(300_000)
+  }
+  // The first proof, and the last one.
+  expect(ledger.usedInAll('proofs')).toBe(2)
+  server.changeClock(3_000_000)
+  expect((await sendBound(server, token, proof)).status).toBe(401)
 })
 
 test('a proof is remembered for as long as its time could be right', async () => {

@@ -1,4 +1,4 @@
-import { type Ledger, objectWith, type OptionTable, optionTypes } from '@x/core'
+import { isUnavailable, type Ledger, objectWith, type OptionTable, optionTypes } from '@x/core'
 import { isJsonObject, type JsonValue } from '@x/schema'
 import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose'
 import type { HttpRequestHead } from './credentials.ts'
@@ -72,14 +72,14 @@ export function createProofVerifier(settings: ProofSettings): (context: ProofCon
   return async (context) => {
     const proof = readProof(context.request)
     const claims = await verifyProof(proof, context.jkt)
-    await checkProofClaims(claims, context, settings)
+    const madeAt = await checkProofClaims(claims, context, settings)
     const nonce = await renewNonce(claims['nonce'], settings)
     if (nonce !== undefined) return nonce
     // Recorded after all checks, so that an invalid proof adds nothing to the store.
     const key = `dpop:${await sha256(`${context.jkt} ${String(claims.jti)}`)}`
     const isNew =
       settings.usedProofs === undefined
-        ? recordProof(key, context)
+        ? recordProof(key, madeAt, context)
         : await settings.usedProofs.add(key, '1', 2 * proofWindowMs)
     if (!isNew) throw createInvalidProofError('The proof was used before')
     return undefined
@@ -112,11 +112,12 @@ async function verifyProof(proof: string, jkt: string): Promise<JWTPayload> {
   throw createInvalidProofError('The proof is signed with another key than the token is bound to')
 }
 
+/** Resolves with the time at which the proof was made. */
 async function checkProofClaims(
   claims: JWTPayload,
   { request, token }: ProofContext,
   settings: ProofSettings,
-): Promise<void> {
+): Promise<number> {
   const { jti, iat, htm, htu, ath } = claims
   if (typeof jti !== 'string' || jti === '') throw createInvalidProofError('The proof has no jti')
   if (htm !== request.method) throw createInvalidProofError('The proof is for another method')
@@ -125,6 +126,7 @@ async function checkProofClaims(
   if (typeof iat !== 'number' || !(Math.abs(settings.now() - iat * 1000) <= proofWindowMs))
     throw createInvalidProofError('The proof was not made within the last minute')
   if (ath !== (await sha256(token))) throw createInvalidProofError('The proof is for another token')
+  return iat * 1000
 }
 
 // RFC 9449, section 4.3: URLs are compared in normalized form, without query and fragment.
@@ -148,7 +150,8 @@ async function openNonce(state: NonceCodec, givenNonce: string): Promise<number 
     const value = await state.open(givenNonce, { purpose: noncePurpose, reusable: true })
     const madeAt = isJsonObject(value) ? value['madeAt'] : undefined
     return typeof madeAt === 'number' ? madeAt : undefined
-  } catch {
+  } catch (error) {
+    if (isUnavailable(error)) throw error
     return undefined
   }
 }
@@ -156,25 +159,31 @@ async function openNonce(state: NonceCodec, givenNonce: string): Promise<number 
 type ProofSlice = Map<string, () => void>
 
 const sliceMs = 30_000
-/** A proof is recorded for 120 to 150 seconds, and valid for at most 120. */
-const sliceCount = 2 * (proofWindowMs / sliceMs) + 1
 
+/**
+ * Proofs are filed by the time at which they were made. So if the clock is set back, the earlier proofs stay, because
+ * their time can be right again, and the later ones are forgotten in time all the same.
+ */
 function createProofRecorder(
   now: () => number,
-): (proofKey: string, context: Pick<ProofContext, 'jkt' | 'ledger'>) => boolean {
-  const slices: ProofSlice[] = [new Map()]
-  let sliceEndsAt = now() + sliceMs
-  const advance = (): void => {
-    const elapsedSlices = Math.floor((now() - sliceEndsAt) / sliceMs) + 1
-    if (elapsedSlices <= 0) return
-    sliceEndsAt += elapsedSlices * sliceMs
-    for (let added = 0; added < Math.min(elapsedSlices, sliceCount); added += 1) slices.unshift(new Map())
-    for (const slice of slices.splice(sliceCount)) for (const release of slice.values()) release()
+): (proofKey: string, madeAt: number, context: Pick<ProofContext, 'jkt' | 'ledger'>) => boolean {
+  // Bounded by the proofs of the ledger.
+  const slices = new Map<number, ProofSlice>()
+  const forgetOldProofs = (): void => {
+    const firstNumber = Math.floor((now() - proofWindowMs) / sliceMs)
+    for (const [number, slice] of slices) {
+      if (number >= firstNumber) continue
+      slices.delete(number)
+      for (const release of slice.values()) release()
+    }
   }
-  return (proofKey, { jkt, ledger }) => {
-    advance()
-    if (slices.some((slice) => slice.has(proofKey))) return false
-    slices[0]?.set(proofKey, ledger.take('proofs', `dpop ${jkt}`))
+  return (proofKey, madeAt, { jkt, ledger }) => {
+    forgetOldProofs()
+    for (const slice of slices.values()) if (slice.has(proofKey)) return false
+    const release = ledger.take('proofs', `dpop ${jkt}`)
+    const number = Math.floor(madeAt / sliceMs)
+    const slice: ProofSlice = slices.get(number) ?? new Map()
+    slices.set(number, slice.set(proofKey, release))
     return true
   }
 }

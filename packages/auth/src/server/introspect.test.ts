@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { protect } from '../server.ts'
 import { createProtectedServer, resource, type ScriptedOptions } from '../testing/protected.ts'
 
-const client = { id: 'items', secret: 'quite: secret' }
+const client = { id: 'items-server', secret: 'quite: secret' }
 const options: ScriptedOptions = { issuers: (issuer) => [{ issuer, introspection: { client } }] }
 const good = { active: true, aud: resource, sub: 'ada', client_id: 'cli', scope: 'items:read' }
 
@@ -13,7 +13,9 @@ test('an opaque token is good when its issuer says so, to a server that authenti
   expect(server.principals[0]).toMatchObject({ subject: 'ada', client: 'cli', scopes: ['items:read'] })
   const [asked] = server.issuer.requests.filter(({ path }) => path === '/introspect')
   expect(new URLSearchParams(asked?.body).get('token')).toBe('opaque-token')
-  expect(Buffer.from(String(asked?.headers.authorization).slice(6), 'base64').toString()).toBe('items:quite%3A+secret')
+  expect(Buffer.from(String(asked?.headers.authorization).slice(6), 'base64').toString()).toBe(
+    'items-server:quite%3A+secret',
+  )
 })
 
 test('a JWT of that issuer is asked about as well, since it may have been revoked', async () => {
@@ -32,6 +34,9 @@ test.each([
   ['for others', { ...good, aud: [`${resource}/`, 'x'] }, 'wrong_audience'],
   ['over', { ...good, exp: seconds - 60 }, 'expired'],
   ['not valid yet', { ...good, nbf: seconds + 60 }, 'not_yet_valid'],
+  ['over at no time', { ...good, exp: 'soon' }, 'expired'],
+  ['valid from no time', { ...good, nbf: 'soon' }, 'not_yet_valid'],
+  ['of a user with a number for a name', { ...good, sub: 7 }, 'invalid_claim'],
   ['of another issuer', { ...good, iss: 'https://evil.example' }, 'invalid_claim'],
 ])('a token that is %s is refused [AUE-010]', async (_, json, code, status = 200) => {
   await using server = await createProtectedServer(options)
@@ -49,6 +54,15 @@ test('the result is cached for thirty seconds [AUE-010]', async () => {
   expect(server.issuer.requests.filter(({ path }) => path === '/introspect')).toHaveLength(1)
   server.issuer.answer('/introspect', { json: { active: false } })
   server.advanceTime(1000)
+  expect((await server.send('opaque')).status).toBe(401)
+})
+
+test('a clock that is set back does not make the result last longer', async () => {
+  await using server = await createProtectedServer(options)
+  server.issuer.answer('/introspect', { json: good })
+  expect((await server.send('opaque')).status).toBe(200)
+  server.issuer.answer('/introspect', { json: { active: false } })
+  server.changeClock(-3_600_000)
   expect((await server.send('opaque')).status).toBe(401)
 })
 
@@ -121,9 +135,18 @@ test('a token that is not active is remembered for five seconds', async () => {
 test('introspection is ready once its endpoint is known', async () => {
   await using server = await createProtectedServer(options)
   server.issuer.break(true)
-  await expect(server.auth.ready()).rejects.toMatchObject({ code: 'issuer_unavailable' })
+  const report = (): void => {}
+  await expect(server.auth.ready({ report })).rejects.toMatchObject({ code: 'issuer_unavailable' })
   server.issuer.break(false)
-  await server.auth.ready()
+  await server.auth.ready({ report })
+})
+
+test('an endpoint that is not found is reported at the start, also beside an issuer that is reached', async () => {
+  const misspelt = { issuer: 'http://127.0.0.1:9/', introspection: { client } }
+  await using server = await createProtectedServer({ issuers: (issuer) => [issuer, misspelt] })
+  const reported: unknown[] = []
+  await server.auth.ready({ report: (error) => void reported.push(error) })
+  expect(reported).toMatchObject([{ code: 'issuer_unavailable', issuer: misspelt.issuer }])
 })
 
 test('an answer that repeats the token leaves it out of the principal [AUE-008]', async () => {

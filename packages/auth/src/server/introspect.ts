@@ -3,9 +3,10 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 import type { CryptoKey } from 'jose'
 import * as oauth from 'oauth4webapi'
 import type { AuthenticationContext } from './credentials.ts'
-import type { FetchFunction } from '../bounded-fetch.ts'
 import { parseSecureUrl } from '../oauth-urls.ts'
+import { createBasicAuth } from '../client-secret.ts'
 import { discoverIssuerMetadata } from './issuer-requests.ts'
+import type { KeySource } from './key-cache.ts'
 import { TokenError } from './token-error.ts'
 import type { JwtRequirements } from './verify-jwt.ts'
 
@@ -18,7 +19,8 @@ export interface IntrospectionOptions {
 }
 
 export type IntrospectionDeps = IntrospectionOptions &
-  Pick<JwtRequirements, 'issuer' | 'audience' | 'clockToleranceMs' | 'now'> & { readonly fetch: FetchFunction }
+  Pick<JwtRequirements, 'issuer' | 'audience' | 'clockToleranceMs' | 'now'> &
+  Pick<KeySource, 'fetch' | 'monotonicNow' | 'onError'>
 
 /** Resolves with the claims. Rejects with a {@link TokenError}. */
 export type IntrospectionFunction = (token: string, context: AuthenticationContext) => Promise<JsonObject>
@@ -33,7 +35,7 @@ const metadataTtlMs = 600_000
  */
 export function createIntrospection(deps: IntrospectionDeps): {
   readonly introspect: IntrospectionFunction
-  /** Finds the introspection endpoint. Rejects with a {@link TokenError} if this fails. */
+  /** Finds the introspection endpoint. If this fails, reports a {@link TokenError}, and rejects with it. */
   ready(): Promise<void>
 } {
   const clientAuth = createClientAuth(deps)
@@ -44,9 +46,9 @@ export function createIntrospection(deps: IntrospectionDeps): {
     | { readonly serverMetadata: Promise<oauth.AuthorizationServer>; readonly fetchedAt: number }
     | undefined
   const getServer = (): Promise<oauth.AuthorizationServer> => {
-    if (cachedServer === undefined || deps.now() - cachedServer.fetchedAt >= metadataTtlMs) {
+    if (cachedServer === undefined || deps.monotonicNow() - cachedServer.fetchedAt >= metadataTtlMs) {
       const serverPromise = runInOrigin(() => resolveAuthorizationServer(deps))
-      cachedServer = { serverMetadata: serverPromise, fetchedAt: deps.now() }
+      cachedServer = { serverMetadata: serverPromise, fetchedAt: deps.monotonicNow() }
       // After a failure, the next request fetches the metadata again.
       serverPromise.catch(() => {
         cachedServer = undefined
@@ -72,8 +74,10 @@ export function createIntrospection(deps: IntrospectionDeps): {
     ready: async () => {
       try {
         await getServer()
-      } catch (error) {
-        throw createIntrospectionError(deps, describeRequestFailure(error))
+      } catch (cause) {
+        const error = createIntrospectionError(deps, describeRequestFailure(cause))
+        deps.onError(error, undefined)
+        throw error
       }
     },
   }
@@ -122,8 +126,10 @@ function describeRequestFailure(error: unknown): string {
   return error instanceof Error ? error.message : 'it failed'
 }
 
-function createClientAuth({ client }: IntrospectionOptions): oauth.ClientAuth {
-  return 'secret' in client ? oauth.ClientSecretBasic(client.secret) : oauth.PrivateKeyJwt(client.key)
+function createClientAuth({ client, issuer }: IntrospectionDeps): oauth.ClientAuth {
+  if (!('secret' in client)) return oauth.PrivateKeyJwt(client.key)
+  if (typeof client.secret === 'string' && client.secret !== '') return createBasicAuth(client.secret)
+  throw new TypeError(`introspection.client of "${issuer}" has an empty secret: give the secret of this server there`)
 }
 
 async function resolveAuthorizationServer({
@@ -171,9 +177,10 @@ function parseIntrospection(
     throw new TokenError('wrong_audience', 'The token was made for another resource')
   if (iss !== undefined && iss !== deps.issuer) throw new TokenError('invalid_claim', 'The token is of another issuer')
   const now = deps.now()
-  if (exp !== undefined && exp * 1000 + deps.clockToleranceMs <= now)
+  // Negated, so that a text which is no time is rejected.
+  if (exp !== undefined && !(exp * 1000 + deps.clockToleranceMs > now))
     throw new TokenError('expired', 'The token has expired')
-  if (nbf !== undefined && nbf * 1000 - deps.clockToleranceMs > now)
+  if (nbf !== undefined && !(nbf * 1000 - deps.clockToleranceMs <= now))
     throw new TokenError('not_yet_valid', 'The token is not valid yet')
   // Some servers repeat the token as a member of the response.
   const claimEntries = Object.entries(introspection).filter(([name, value]) => name !== 'active' && value !== token)

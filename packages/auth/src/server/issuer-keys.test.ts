@@ -48,6 +48,34 @@ test('a key that is published after made-up keys were searched for is never 401,
   expect((await server.send(token)).status).toBe(200)
 })
 
+test.each([
+  ['without an id', undefined],
+  ['with the id of the last one', 'same'],
+])('a new key %s is used with the next request', async (_, kid) => {
+  await using server = await createProtectedServer()
+  const publish = () => server.issuer.answer('/jwks', { json: { keys: [{ ...server.issuer.publicJwk, kid }] } })
+  const sign = () => server.issuer.sign({ header: { kid } })
+  publish()
+  expect((await server.send(await sign())).status).toBe(200)
+  await server.issuer.rotate()
+  publish()
+  expect((await server.send(await sign())).status).toBe(200)
+  expect(fetched(server.issuer)).toBe(2)
+})
+
+test('changed tokens are 401, and let keys be searched for once in thirty seconds', async () => {
+  await using server = await createProtectedServer()
+  for (let number = 0; number < 20; number += 1) {
+    const token = await server.issuer.sign({ claims: { sub: `user-${number}` } })
+    expect((await server.send(`${token.slice(0, -8)}AAAAAAAA`)).status).toBe(401)
+  }
+  expect(new Set(server.listErrorCodes())).toEqual(new Set(['invalid_signature']))
+  expect(fetched(server.issuer)).toBe(1)
+  server.advanceTime(30_000)
+  for (let number = 0; number < 20; number += 1) await server.send(`${await server.issuer.sign()}AAAA`)
+  expect(fetched(server.issuer)).toBe(2)
+})
+
 test('a second rotation within thirty seconds is used with the next request [AUE-009]', async () => {
   await using server = await createProtectedServer()
   for (let rotation = 0; rotation < 3; rotation += 1) {
@@ -198,6 +226,7 @@ test.each<[string, string, Parameters<ScriptedAuthServer['answer']>[1]]>([
   ['keys that are none', '/jwks', { json: { keys: 'none' } }],
   ['a key that is none', '/jwks', { json: { keys: [{ kty: 'EC', crv: 'P-256', kid: 'key-1', x: 'AA', y: 'AA' }] } }],
   ['a private key', '/jwks', { json: { keys: [privateJwk] } }],
+  ['no key', '/jwks', { json: { keys: [] } }],
   ['a list for an object', '/jwks', { json: [] }],
   ['more than 256 KiB', '/jwks', { body: `{"keys":[],"a":"${'a'.repeat(300_000)}"}`, type: 'application/json' }],
   ['a connection that breaks', '/jwks', (request) => void request.socket.destroy()],

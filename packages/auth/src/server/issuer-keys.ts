@@ -1,7 +1,7 @@
 import { type CryptoKey, errors, type JWTHeaderParameters } from 'jose'
 import type { AuthenticationContext } from './credentials.ts'
 import { type CachedKeys, KeyCache, type KeySource } from './key-cache.ts'
-import { TokenError } from './token-error.ts'
+import { isTokenError, TokenError } from './token-error.ts'
 
 const maxCandidateKeys = 8
 
@@ -17,15 +17,39 @@ export class IssuerKeys {
   constructor(source: KeySource) {
     this.#source = source
     this.#cache = new KeyCache(source)
-    this.#searches = new KeySearches(source.now)
+    this.#searches = new KeySearches(source.monotonicNow)
   }
 
-  /** Finds the keys that may have signed a token with this header, usually one. Rejects with a {@link TokenError}. */
-  async find(header: JWTHeaderParameters, context: AuthenticationContext): Promise<readonly CryptoKey[]> {
-    const arrivalNumber = this.#cache.lastFetchNumber
+  /**
+   * Calls `verify` with the keys that may have signed a token with this header, usually one. If the signature fits none,
+   * and newer keys are found, calls it with those: the issuer may have replaced a key without another id. Rejects with a
+   * {@link TokenError}.
+   */
+  async verifyWith<T>(
+    header: JWTHeaderParameters,
+    context: AuthenticationContext,
+    verify: (keys: readonly CryptoKey[]) => Promise<T>,
+  ): Promise<T> {
+    const arrival = { header, fetchNumber: this.#cache.lastFetchNumber, context }
+    const keys = await this.#find(arrival)
+    try {
+      return await verify(keys)
+    } catch (error) {
+      if (!isTokenError(error) || error.code !== 'invalid_signature') throw error
+      const newerKeys = await this.#findNewer(arrival)
+      if (newerKeys.length === 0) throw error
+      return verify(newerKeys)
+    }
+  }
+
+  async #find(arrival: TokenArrival): Promise<readonly CryptoKey[]> {
+    const { header, context } = arrival
     const knownKeys = await findMatchingKeys(await this.#cache.load(context), header)
     if (knownKeys !== undefined && knownKeys.length > 0) return knownKeys
-    const foundKeys = await findMatchingKeys(await this.#search(header, arrivalNumber, context), header)
+    const foundKeys = await findMatchingKeys(
+      await this.#search(arrival, (keys) => hasMatchingKey(keys, header)),
+      header,
+    )
     if (foundKeys === undefined) throw this.#cache.createUnavailableError()
     if (foundKeys.length > 0) return foundKeys
     throw new TokenError('unknown_key', `The issuer "${this.#source.issuer}" has no key that fits the token's header`)
@@ -36,18 +60,29 @@ export class IssuerKeys {
     await this.#cache.load()
   }
 
+  /** None if the keys are not newer than the token, or a search is not allowed at present. */
+  async #findNewer(arrival: TokenArrival): Promise<readonly CryptoKey[]> {
+    const isNewer = ({ fetchNumber }: CachedKeys): boolean => fetchNumber > arrival.fetchNumber
+    try {
+      const keys = await this.#search(arrival, async (cachedKeys) => isNewer(cachedKeys))
+      return isNewer(keys) ? ((await findMatchingKeys(keys, arrival.header)) ?? []) : []
+    } catch (error) {
+      if (isTokenError(error)) return []
+      throw error
+    }
+  }
+
   async #search(
-    header: JWTHeaderParameters,
-    arrivalNumber: number,
-    context: AuthenticationContext,
+    { header, fetchNumber, context }: TokenArrival,
+    isFound: (keys: CachedKeys) => Promise<boolean>,
   ): Promise<CachedKeys> {
-    const firstArrivalNumber = this.#searches.recordArrival(header, arrivalNumber)
+    const firstArrivalNumber = this.#searches.recordArrival(header, fetchNumber)
     // It may have begun before the issuer published the key, so its result does not count.
     await this.#cache.pendingFetch
     const keys = await this.#cache.load(context)
-    const ageMs = this.#source.now() - keys.fetchedAt
+    const ageMs = this.#source.monotonicNow() - keys.fetchedAt
     const hasBeenSearched = keys.fetchNumber > firstArrivalNumber && ageMs < searchIntervalMs
-    if (hasBeenSearched || (await hasMatchingKey(keys, header))) return keys
+    if (hasBeenSearched || (await isFound(keys))) return keys
     const searchableAt = this.#cache.pendingFetch === undefined ? this.#searches.take() : undefined
     if (searchableAt !== undefined) throw this.#cache.createUnavailableError(searchableAt)
     try {
@@ -59,6 +94,13 @@ export class IssuerKeys {
   }
 }
 
+/** A token that has arrived, after the fetch of keys with this number had begun. */
+interface TokenArrival {
+  readonly header: JWTHeaderParameters
+  readonly fetchNumber: number
+  readonly context: AuthenticationContext
+}
+
 const searchIntervalMs = 30_000
 const maxSearchesInRow = 4
 const maxArrivals = 100
@@ -68,14 +110,14 @@ const maxArrivals = 100
  * issuer.
  */
 class KeySearches {
-  readonly #now: () => number
+  readonly #monotonicNow: () => number
   readonly #arrivals = new Map<string, number>()
   #remaining = maxSearchesInRow
   #refilledAt: number
 
-  constructor(now: () => number) {
-    this.#now = now
-    this.#refilledAt = now()
+  constructor(monotonicNow: () => number) {
+    this.#monotonicNow = monotonicNow
+    this.#refilledAt = monotonicNow()
   }
 
   /**
@@ -96,11 +138,11 @@ class KeySearches {
    * is allowed, or else when the next one is.
    */
   take(): number | undefined {
-    const refills = Math.floor((this.#now() - this.#refilledAt) / searchIntervalMs)
+    const refills = Math.floor((this.#monotonicNow() - this.#refilledAt) / searchIntervalMs)
     this.#refilledAt += refills * searchIntervalMs
     this.#remaining = Math.min(maxSearchesInRow, this.#remaining + refills)
     if (this.#remaining === 0) return this.#refilledAt + searchIntervalMs
-    if (this.#remaining === maxSearchesInRow) this.#refilledAt = this.#now()
+    if (this.#remaining === maxSearchesInRow) this.#refilledAt = this.#monotonicNow()
     this.#remaining -= 1
     return undefined
   }

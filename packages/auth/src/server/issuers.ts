@@ -57,8 +57,10 @@ export interface Issuer {
   ready(): Promise<void>
 }
 
-export interface SharedIssuerSettings extends Pick<KeySource, 'fetch' | 'now' | 'onError'> {
+export interface SharedIssuerSettings extends Pick<KeySource, 'fetch' | 'monotonicNow' | 'onError'> {
   readonly resource: string
+  /** Milliseconds since 1970. */
+  readonly now: () => number
   readonly clockToleranceMs: number
   readonly cacheMs: number
 }
@@ -119,7 +121,7 @@ function compileIssuer(options: IssuerOptions, settings: SharedIssuerSettings): 
   const { issuer, introspection } = options
   parseSecureUrl('issuer', issuer)
   const audience = resolveAudience(options, settings)
-  const { now, onError, clockToleranceMs, cacheMs } = settings
+  const { now, monotonicNow, onError, clockToleranceMs, cacheMs } = settings
   const fetch = createIssuerFetch(settings.fetch)
   if (introspection !== undefined) {
     if (introspection.endpoint !== undefined) parseSecureUrl('introspection.endpoint', introspection.endpoint)
@@ -129,13 +131,15 @@ function compileIssuer(options: IssuerOptions, settings: SharedIssuerSettings): 
       audience,
       fetch,
       now,
+      monotonicNow,
+      onError,
       clockToleranceMs,
     })
     return { issuer, cacheMs: Math.min(cacheMs, introspectionCacheMs), verify: introspect, ready }
   }
   const { jwksUri } = options
   if (jwksUri !== undefined) parseSecureUrl('jwksUri', jwksUri)
-  const keys = new IssuerKeys({ issuer, jwksUri, fetch, now, onError })
+  const keys = new IssuerKeys({ issuer, jwksUri, fetch, monotonicNow, onError })
   const jwtRequirements = { issuer, audience, algorithms: resolveAlgorithms(options), keys, clockToleranceMs, now }
   return {
     issuer,

@@ -12,8 +12,8 @@ export interface KeySource {
   /** Undefined if the issuer's metadata has the URL of the keys. */
   readonly jwksUri: string | undefined
   readonly fetch: FetchFunction
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  /** Milliseconds since an arbitrary start: a clock that is set back must not end all fetches. */
+  readonly monotonicNow: () => number
   /**
    * Called after a failed fetch, even if older keys can still be used. `context` belongs to the request that began the
    * fetch.
@@ -76,21 +76,22 @@ export class KeyCache {
   }
 
   /** For keys that cannot be used before `retryAt`. Default: the time of the next fetch. */
-  createUnavailableError(retryAt = this.#failure?.retryAt ?? this.#source.now() + minRetryMs): TokenError {
-    const { issuer, now } = this.#source
-    const retryAfterMs = Math.max(0, retryAt - now())
+  createUnavailableError(retryAt = this.#failure?.retryAt ?? this.#source.monotonicNow() + minRetryMs): TokenError {
+    const { issuer, monotonicNow } = this.#source
+    const retryAfterMs = Math.ceil(Math.max(0, retryAt - monotonicNow()))
     const message = `The keys of "${issuer}" cannot be used at present`
     return new TokenError('issuer_unavailable', message, { retryAfterMs, issuer })
   }
 
   get #ageMs(): number {
-    return this.#cachedKeys === undefined ? Number.POSITIVE_INFINITY : this.#source.now() - this.#cachedKeys.fetchedAt
+    const { monotonicNow } = this.#source
+    return this.#cachedKeys === undefined ? Number.POSITIVE_INFINITY : monotonicNow() - this.#cachedKeys.fetchedAt
   }
 
   /** Does nothing if the last fetch failed and the next is not due. */
   async #tryFetch(context: AuthenticationContext | undefined): Promise<void> {
     if (this.#pendingFetch === undefined) {
-      if (this.#failure !== undefined && this.#source.now() < this.#failure.retryAt) return
+      if (this.#failure !== undefined && this.#source.monotonicNow() < this.#failure.retryAt) return
       this.#fetchCount += 1
       this.#pendingFetch = this.#runInOrigin(() => this.#fetch(this.#fetchCount, context))
     }
@@ -98,13 +99,13 @@ export class KeyCache {
   }
 
   async #fetch(fetchNumber: number, context: AuthenticationContext | undefined): Promise<void> {
-    const { issuer, now, onError } = this.#source
+    const { issuer, monotonicNow, onError } = this.#source
     try {
-      this.#cachedKeys = { keySet: await fetchKeys(this.#source), fetchedAt: now(), fetchNumber }
+      this.#cachedKeys = { keySet: await fetchKeys(this.#source), fetchedAt: monotonicNow(), fetchNumber }
       this.#failure = undefined
     } catch (cause) {
       const retryMs = this.#failure === undefined ? minRetryMs : Math.min(maxRetryMs, this.#failure.retryMs * 2)
-      this.#failure = { retryMs, retryAt: now() + retryMs }
+      this.#failure = { retryMs, retryAt: monotonicNow() + retryMs }
       const message = `No keys of "${issuer}" could be fetched`
       onError(new TokenError('issuer_unavailable', message, { cause, retryAfterMs: retryMs, issuer }), context)
     } finally {
@@ -118,6 +119,9 @@ async function fetchKeys({ issuer, jwksUri, fetch }: KeySource): Promise<CachedK
   if (typeof url !== 'string') throw new Error(`The metadata of "${issuer}" has no jwks_uri: give jwksUri in issuers`)
   const keySetJson = await fetchJson(parseSecureUrl('jwks_uri', url).href, fetch)
   if (keySetJson === undefined) throw new Error(`There is no key set at ${url}`)
+  const { keys } = keySetJson
+  // No issuer has no key: it is being set up, or has lost them, and the last ones are still good.
+  if (Array.isArray(keys) && keys.length === 0) throw new Error(`The key set at ${url} is empty`)
   // The library checks the key set as a whole here, and each key at its first use.
   return createLocalJWKSet(keySetJson as unknown as Parameters<typeof createLocalJWKSet>[0])
 }

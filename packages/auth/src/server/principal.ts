@@ -1,5 +1,6 @@
+import { cloneJson } from '@x/core'
 import type { Principal } from '@x/exchange'
-import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@x/schema'
+import { isJsonObject, type JsonArray, type JsonObject } from '@x/schema'
 import { TokenError } from './token-error.ts'
 
 /**
@@ -14,8 +15,8 @@ export type ToPrincipal = (claims: JsonObject, issuer: string) => Principal | Pr
  * (basic/authorization/security-considerations).
  */
 export function toStandardPrincipal(claims: JsonObject, issuer: string): Principal {
-  const clientId = findFirstText(claims['client_id'], claims['azp'])
-  const subject = findFirstText(claims['sub'], clientId)
+  const clientId = readTextClaim(claims, 'client_id') ?? readTextClaim(claims, 'azp')
+  const subject = readTextClaim(claims, 'sub') ?? clientId
   if (subject === undefined) throw new TokenError('invalid_claim', 'The token has neither "sub" nor "client_id"')
   const exp = claims['exp']
   return {
@@ -28,8 +29,14 @@ export function toStandardPrincipal(claims: JsonObject, issuer: string): Princip
   }
 }
 
-function findFirstText(...values: readonly (JsonValue | undefined)[]): string | undefined {
-  return values.find((value): value is string => typeof value === 'string' && value !== '')
+/**
+ * Rejects any other type, such as a number: without its `sub`, a user would count as the client, and so would every
+ * other user of the client.
+ */
+function readTextClaim(claims: JsonObject, name: string): string | undefined {
+  const value = claims[name] ?? ''
+  if (typeof value !== 'string') throw new TokenError('invalid_claim', `The claim "${name}" is not a string`)
+  return value === '' ? undefined : value
 }
 
 function parseScopeClaim({ scope, scp }: JsonObject): readonly string[] {
@@ -38,13 +45,13 @@ function parseScopeClaim({ scope, scp }: JsonObject): readonly string[] {
   return Array.isArray(scopeClaim) ? scopeClaim.filter((name): name is string => typeof name === 'string') : []
 }
 
-/** Frozen, because many calls share it. */
+/** Frozen, because many calls share it. The claims are a copy, since those of `toPrincipal` may belong to its program. */
 export function freezePrincipal(principal: Principal): Principal {
   const { scopes, claims } = principal
   return Object.freeze({
     ...principal,
     ...(scopes !== undefined && { scopes: Object.freeze([...scopes]) }),
-    ...(claims !== undefined && { claims: freezeJson(claims) }),
+    ...(claims !== undefined && { claims: freezeJson(cloneJson(claims)) }),
   })
 }
 

@@ -1,4 +1,13 @@
-import { createLedger, createLog, errorRecord, type OptionTable, optionTypes, resolveOptions } from '@x/core'
+import {
+  type Clock,
+  createLedger,
+  createLog,
+  errorRecord,
+  type OptionTable,
+  optionTypes,
+  platformRuntime,
+  resolveOptions,
+} from '@x/core'
 import { platformFetch } from '../bounded-fetch.ts'
 import { compileImpliedScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 import { type AuthenticationState, TokenCache } from './authenticate.ts'
@@ -28,7 +37,8 @@ export interface ProtectOptions {
   readonly impliedScopes?: ImpliedScopes | undefined
   /**
    * Makes the principal from the claims of a verified token, if the default does not fit. It may be async, to read the
-   * user's roles from a database: it runs once for each token. Throw a {@link TokenError} to reject the token. Code
+   * user's roles from a database: it runs once for each token, and has ten seconds. Throw a {@link TokenError} to reject
+   * the token. Code `insufficient_scope` is for a user who may not do this: the response is 403. Code
    * `issuer_unavailable` is for a database that cannot be reached: the response is 503.
    */
   readonly toPrincipal?: ToPrincipal | undefined
@@ -49,7 +59,7 @@ export interface ProtectOptions {
 /** For the tests of this package. No option, because no server needs other values. */
 export type ProtectInternals = {
   readonly [Name in 'now' | 'cacheMs' | 'fetch']?: SharedIssuerSettings[Name] | undefined
-}
+} & { readonly clock?: Clock | undefined }
 
 const protectOptionTable = {
   resource: { type: optionTypes.string },
@@ -110,19 +120,21 @@ export function createAuthenticationState(
 ): AuthenticationState {
   const { toPrincipal = toStandardPrincipal } = options
   // oxlint-disable-next-line no-restricted-properties -- the default of an option that tests replace
-  const { fetch = platformFetch, now = Date.now } = internals
+  const { fetch = platformFetch, now = Date.now, clock = platformRuntime } = internals
+  const monotonicNow = (): number => clock.monotonicNow()
   const log = createLog(undefined, '@x/auth')
   const reportAlone = (error: unknown): void => log(errorRecord(error))
   const background = { report: reportAlone }
   const onError = limitOutageReports<AuthenticationContext>((error, context) => {
     if (context === undefined) background.report(error)
     else context.report(error)
-  }, now)
+  }, monotonicNow)
   const dpop = dpopModeOf(options)
   const challengeSettings = { metadataUrl: createMetadataUrl(resource), scopes, dpop }
   const issuerSettings = {
     resource,
     now,
+    monotonicNow,
     onError,
     fetch,
     clockToleranceMs,
@@ -140,6 +152,7 @@ export function createAuthenticationState(
     scopes,
     toPrincipal,
     now,
+    clock,
     onError,
     background,
     issuers: new Issuers(options.issuers, issuerSettings),

@@ -10,8 +10,10 @@
  * - `expired`, `not_yet_valid`, `wrong_audience`, `invalid_claim`: a claim of the token is not acceptable
  * - `inactive`: the issuer reports that the token is not active
  * - `wrong_scheme`, `invalid_proof`, `wrong_certificate`: the request does not prove the key that the token is bound to
- * - `insufficient_scope`: the token lacks a scope that every request needs, so the response is 403
- * - `issuer_unavailable`: the keys or the introspection of the issuer cannot be reached, so the response is 503
+ * - `insufficient_scope`: the token lacks a scope that every request needs, or `toPrincipal` forbids the request, so the
+ *   response is 403
+ * - `issuer_unavailable`: the keys or the introspection of the issuer cannot be reached, or `toPrincipal` does not answer,
+ *   so the response is 503
  */
 export type TokenErrorCode =
   | 'invalid_request'
@@ -64,7 +66,7 @@ const outageReportIntervalMs = 60_000
  */
 export function limitOutageReports<Context>(
   onError: (error: unknown, context: Context | undefined) => void,
-  now: () => number,
+  monotonicNow: () => number,
 ): (error: unknown, context?: Context) => void {
   // Bounded by the issuers of the options.
   const reportedAtByIssuer = new Map<string, number>()
@@ -72,8 +74,8 @@ export function limitOutageReports<Context>(
     if (isTokenError(error) && error.code === 'issuer_unavailable') {
       const issuer = error.issuer ?? ''
       const reportedAt = reportedAtByIssuer.get(issuer)
-      if (reportedAt !== undefined && now() - reportedAt < outageReportIntervalMs) return
-      reportedAtByIssuer.set(issuer, now())
+      if (reportedAt !== undefined && monotonicNow() - reportedAt < outageReportIntervalMs) return
+      reportedAtByIssuer.set(issuer, monotonicNow())
     }
     onError(error, context)
   }

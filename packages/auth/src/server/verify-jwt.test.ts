@@ -56,6 +56,8 @@ test.each([
   ['of another issuer', { iss: 'https://evil.example' }, 'unknown_issuer'],
   ['of an issuer that differs by a slash', { iss: 'slash' }, 'unknown_issuer'],
   ['without an issuer', { iss: undefined }, 'malformed'],
+  ['whose subject is a number', { sub: 1001 }, 'invalid_claim'],
+  ['whose client is a number', { client_id: 7 }, 'invalid_claim'],
   ['without a subject and a client', { sub: undefined, client_id: undefined }, 'invalid_claim'],
 ])('a token %s is refused like any other [AUT-042 AUT-043 AUS-026]', async (_, claims, code) => {
   await using server = await createProtectedServer()

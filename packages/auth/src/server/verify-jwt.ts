@@ -45,8 +45,8 @@ export async function verifyJwt(token: string, requirements: JwtRequirements): P
   const type = typeof header.typ === 'string' ? header.typ.toLowerCase() : header.typ
   if (!accessTokenTypes.has(type))
     throw new TokenError('unsupported_type', `The token is of type ${quoteText(header.typ)}, not an access token`)
-  const keys = await requirements.keys.find(header, requirements.context)
-  return verifyWithKeys(keys, token, requirements)
+  const { keys, context } = requirements
+  return keys.verifyWith(header, context, (candidates) => verifyWithKeys(candidates, token, requirements))
 }
 
 function readTokenHeader(token: string): ReturnType<typeof decodeProtectedHeader> & { alg: string } {

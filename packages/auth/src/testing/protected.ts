@@ -1,5 +1,5 @@
 import { type ScriptedAuthServer, startScriptedAuthServer } from '@tooling/auth-server/scripted'
-import { createLedger, type Ledger, type Log, type LogRecord } from '@x/core'
+import { type Clock, createLedger, type Ledger, type Log, type LogRecord } from '@x/core'
 import { type Exchange, type Principal, serverOf } from '@x/exchange'
 import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { type FetchHandler, httpHandler, type RequestView } from '@x/transport-http'
@@ -20,7 +20,10 @@ export interface ProtectedServer extends AsyncDisposable {
   readonly records: readonly LogRecord[]
   /** With a token, or with the headers in `options`. */
   send(token?: string, options?: SendOptions): Promise<Response>
+  /** Advances all clocks, and runs the timers that are due. */
   advanceTime(ms: number): void
+  /** Changes the time of day alone, as a correction of the clock does. */
+  changeClock(ms: number): void
   /** Codes of all logged errors. */
   listErrorCodes(): unknown[]
 }
@@ -48,11 +51,12 @@ export async function createProtectedServer(options: ScriptedOptions = {}): Prom
   const { issuers = (one) => [one], middleware = (next) => next, ledger = createLedger(), ...given } = options
   const { cacheMs, fetch, ...others } = given
   let now = Date.now()
+  const { clock, advance } = createManualClock()
   const errors: unknown[] = []
   const principals: (Principal | undefined)[] = []
   const auth = createProtection(
     { resource, issuers: issuers(issuer.issuer), scopes: ['items:read'], ...others },
-    { now: () => now, cacheMs, fetch },
+    { now: () => now, clock, cacheMs, fetch },
   )
   const exchange: Exchange = async ({ id }, { principal }) => {
     principals.push(principal)
@@ -75,10 +79,37 @@ export async function createProtectedServer(options: ScriptedOptions = {}): Prom
     errors,
     records,
     send: (token, changes) => handler(requestOf(token, changes)),
-    advanceTime: (ms) => void (now += ms),
+    advanceTime: (ms) => {
+      now += ms
+      advance(ms)
+    },
+    changeClock: (ms) => void (now += ms),
     listErrorCodes: () => errors.map((error) => (error instanceof Error && 'code' in error ? error.code : error)),
     [Symbol.asyncDispose]: () => issuer.close(),
   }
+}
+
+function createManualClock(): { readonly clock: Clock; readonly advance: (ms: number) => void } {
+  let time = 0
+  const timers = new Map<object, { readonly run: () => void; readonly dueAt: number }>()
+  const clock: Clock = {
+    monotonicNow: () => time,
+    setTimeout: (run, ms) => {
+      const timer = {}
+      timers.set(timer, { run, dueAt: time + ms })
+      return timer
+    },
+    clearTimeout: (timer) => void timers.delete(Object(timer)),
+  }
+  const advance = (ms: number): void => {
+    time += ms
+    for (const [timer, { run, dueAt }] of timers) {
+      if (dueAt > time) continue
+      timers.delete(timer)
+      run()
+    }
+  }
+  return { clock, advance }
 }
 
 function requestOf(token: string | undefined, options: SendOptions = {}): Request {
