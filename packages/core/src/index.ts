@@ -99,7 +99,7 @@ export {
   sha256HexSync,
   unref,
 } from './runtime.ts'
-export { escapeCharacter, formatCount, pageTextOf, quoteText } from './quote-text.ts'
+export { escapeCharacter, formatCount, pageTextOf, quoteText, toPrintableLine } from './quote-text.ts'
 export { formatDuration, formatRetryAfter } from './duration.ts'
 export { isSecureUrl, isThisMachine } from './this-machine.ts'
 export { codeOf, messageOf } from './thrown.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { quoteText } from './quote-text.ts'
+import { quoteText, toPrintableLine } from './quote-text.ts'
 
 test.each([
   ['a name', 'add', '"add"'],
@@ -17,4 +17,9 @@ test.each([
   ['nothing', undefined, 'undefined'],
 ])('%s is quoted', (_, value, quoted) => {
   expect(quoteText(value)).toBe(quoted)
+})
+
+test('a printable line neither breaks, hides nor reverses what follows, and has at most so many characters', () => {
+  expect(toPrintableLine(' a\r\n\u001b[2Jb\u202ec\u2028\u200bd ', 20)).toBe('a [2Jb c d')
+  expect(toPrintableLine('x'.repeat(30), 20)).toBe('x'.repeat(20))
 })

@@ -1,4 +1,6 @@
 const maxLength = 128
+/** Characters of which a line is made. */
+const maxReadLength = 65_536
 
 /**
  * Quotes a value from a peer in a message or a log: as JSON in one line, cut to 128 characters. Characters that control
@@ -8,6 +10,18 @@ export function quoteText(value: unknown): string {
   const json =
     typeof value === 'string' ? JSON.stringify(shorten(value)) : shorten(JSON.stringify(value) ?? String(value))
   return json.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, escapeCharacter)
+}
+
+/**
+ * One line of a text from a peer, for a message or a log, at most so many characters: it can neither begin a line of its
+ * own nor control a terminal, nor hide or reverse what follows.
+ */
+export function toPrintableLine(text: string, maxLength: number): string {
+  return text
+    .slice(0, maxReadLength)
+    .replaceAll(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .slice(0, maxLength)
 }
 
 function shorten(text: string): string {

@@ -18,18 +18,14 @@ export function checkForm(schema: RequestedSchema, fieldValues: Readonly<Record<
   for (const [name, field] of fields) {
     const value = Object.hasOwn(fieldValues, name) ? fieldValues[name] : field.default
     if (value === undefined) {
-      if (requiredNames.has(name)) return { issue: `${describeContentField(name)}: it is required` }
+      if (requiredNames.has(name)) return { issue: `content ${quoteText(name)}: it is required` }
       continue
     }
     const expectedDescription = describeFieldMismatch(field, value)
     if (expectedDescription !== undefined)
-      return { issue: `${describeContentField(name)}: expected ${expectedDescription}` }
+      return { issue: `content ${quoteText(name)}: expected ${expectedDescription}` }
     if (isFieldValue(value)) entries.push([name, value])
   }
   // `fromEntries` defines members; an assignment to a field called `__proto__` would set the prototype.
   return { content: Object.fromEntries(entries) }
-}
-
-function describeContentField(name: string): string {
-  return `content ${JSON.stringify(name.slice(0, 128).replaceAll(/\p{C}/gu, ' '))}`
 }

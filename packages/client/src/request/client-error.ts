@@ -1,4 +1,4 @@
-import { messageOf } from '@x/core'
+import { messageOf, toPrintableLine } from '@x/core'
 import {
   errorCodes,
   isJsonObject,
@@ -145,16 +145,7 @@ export function isResourceNotFound(error: unknown): boolean {
  * then stands for it.
  */
 export function describeCheckFailure({ path, expected, got }: Failure, wholeValueName = ''): string {
-  const valueName = toPrintableName(path.replace(/^\./, '')) || wholeValueName
+  const valueName = toPrintableLine(path.replace(/^\./, ''), 128) || wholeValueName
   const reason = `expected ${expected}, got ${got}`
   return valueName === '' ? reason : `${valueName}: ${reason}`
-}
-
-/** Quotes a key from the server for an error message. */
-export function toPrintableKey(key: string): string {
-  return JSON.stringify(toPrintableName(key))
-}
-
-function toPrintableName(name: string): string {
-  return name.slice(0, 128).replaceAll(/\p{C}/gu, ' ')
 }

@@ -1,4 +1,4 @@
-import { isSecureUrl } from '@x/core'
+import { isSecureUrl, quoteText } from '@x/core'
 import {
   type CallToolResult,
   checkInputRequest,
@@ -8,7 +8,7 @@ import {
   type JsonObject,
   type ReadResourceResult,
 } from '@x/schema'
-import { toPrintableKey, describeCheckFailure } from './client-error.ts'
+import { describeCheckFailure } from './client-error.ts'
 
 /** Methods that may answer with `input_required`, and their complete results (basic/patterns/mrtr). */
 export interface MultiRoundResults {
@@ -69,7 +69,7 @@ function parseInputRequests(value: unknown): ReadonlyMap<string, InputRequest> |
   const requests = new Map<string, InputRequest>()
   for (const [key, request] of entries) {
     const failure = checkInputRequest(request)
-    if (failure !== undefined) return { issue: `inputRequests ${toPrintableKey(key)} ${describeCheckFailure(failure)}` }
+    if (failure !== undefined) return { issue: `inputRequests ${quoteText(key)} ${describeCheckFailure(failure)}` }
     // The cast is safe: the check of its method has accepted the request. The original is kept, with members that this
     // revision does not define.
     requests.set(key, withNormalizedUrl(request as unknown as InputRequest))

@@ -1,4 +1,4 @@
-import { type Log, quoteText } from '@x/core'
+import { type Log, quoteText, toPrintableLine } from '@x/core'
 import {
   isJsonObject,
   type JsonObject,
@@ -36,7 +36,7 @@ export function parseResult<M extends ClientMethod>(
 
 /** For a call to which the server, or the connection in its place, responded with an error. */
 export function peerError({ error: rpc }: RpcError, errorContext: CallErrorContext): ClientError {
-  const message = toPrintableText(rpc.message, 1000)
+  const message = toPrintableLine(rpc.message, 1000)
   const isNotSent = isJsonObject(rpc.data) && rpc.data.reason === notSentReason
   return new ClientError('rpc', isNotSent ? message : `the server answered ${rpc.code} ${message}`, {
     ...errorContext,
@@ -87,10 +87,5 @@ export function serverInfoOf(response: RpcResponse): { name: string; version: st
   const serverInfo = isJsonObject(meta) ? meta['io.modelcontextprotocol/serverInfo'] : undefined
   if (!isJsonObject(serverInfo) || typeof serverInfo.name !== 'string' || typeof serverInfo.version !== 'string')
     return undefined
-  return { name: toPrintableText(serverInfo.name), version: toPrintableText(serverInfo.version) }
-}
-
-// This text ends up in error messages, which programs log; with a line break, a server could forge log lines.
-function toPrintableText(text: string, maxLength = 200): string {
-  return text.slice(0, maxLength).replaceAll(/\p{Cc}/gu, ' ')
+  return { name: toPrintableLine(serverInfo.name, 200), version: toPrintableLine(serverInfo.version, 200) }
 }

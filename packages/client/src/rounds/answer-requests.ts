@@ -1,10 +1,10 @@
-import { openAbortScope, raceWithCancellation } from '@x/core'
+import { openAbortScope, quoteText, raceWithCancellation } from '@x/core'
 import type { InputRequest, InputResponse, InputResponses } from '@x/schema'
 import type { CallOptions } from '../request/call-options.ts'
 import type { ClientEvents } from '../request/client-event.ts'
 import type { InputRequired } from '../request/input-required.ts'
 import { checkAnswer } from './check-answer.ts'
-import { type CallErrorContext, ClientError, toPrintableKey } from '../request/client-error.ts'
+import { type CallErrorContext, ClientError } from '../request/client-error.ts'
 import { type Answerer, requireAnswerer } from './input-kinds.ts'
 import { type ElicitAnswer, type InputContext, mergeHandlers } from '../request/input-handlers.ts'
 import type { RoundsContext } from './send-round.ts'
@@ -89,7 +89,7 @@ function parseInputResponse(
   if ('response' in checkedAnswer) return checkedAnswer.response
   throw new ClientError(
     'invalid_answer',
-    `the answer to ${toPrintableKey(key)} is not valid at ${checkedAnswer.issue}`,
+    `the answer to ${quoteText(key)} is not valid at ${checkedAnswer.issue}`,
     errorContext,
   )
 }
@@ -102,13 +102,13 @@ export function toInputResponses(
 ): InputResponses | undefined {
   const unknownKey = Object.keys(answers).find((key) => !requests.has(key))
   if (unknownKey !== undefined)
-    throw new ClientError('invalid_answer', `unexpected key ${toPrintableKey(unknownKey)}`, errorContext)
+    throw new ClientError('invalid_answer', `unexpected key ${quoteText(unknownKey)}`, errorContext)
   if (requests.size === 0) return undefined
   return Object.fromEntries(
     [...requests].map((entry) => {
       const [key] = entry
       if (Object.hasOwn(answers, key)) return [key, parseInputResponse(entry, answers[key], errorContext)]
-      throw new ClientError('invalid_answer', `there is no answer to ${toPrintableKey(key)}`, errorContext)
+      throw new ClientError('invalid_answer', `there is no answer to ${quoteText(key)}`, errorContext)
     }),
   )
 }

@@ -1,6 +1,7 @@
+import { quoteText } from '@x/core'
 import { type ClientCapabilities, type InputRequest, findMissingCapabilities } from '@x/schema'
 import { type InputRequired, describeUnsafeUrl } from '../request/input-required.ts'
-import { type CallErrorContext, ClientError, toPrintableKey } from '../request/client-error.ts'
+import { type CallErrorContext, ClientError } from '../request/client-error.ts'
 import type { Awaitable, InputContext, InputHandlers } from '../request/input-handlers.ts'
 
 interface InputKind {
@@ -50,14 +51,14 @@ export function checkInputRequests(
   for (const [key, request] of requests) {
     const { requiredCapabilities, capabilityName } = inputKindOf(request)
     if (findMissingCapabilities(callCapabilities, requiredCapabilities) !== undefined) {
-      const reason = `the server asks ${toPrintableKey(key)}, which needs ${capabilityName}: this client has not declared it`
+      const reason = `the server asks ${quoteText(key)}, which needs ${capabilityName}: this client has not declared it`
       throw new ClientError('input_required', reason, errorContext)
     }
     const unsafeUrlIssue = findUrlIssue(request)
     if (unsafeUrlIssue === undefined) continue
     throw new ClientError(
       'invalid_result',
-      `the URL of ${toPrintableKey(key)} must not be shown: ${unsafeUrlIssue}`,
+      `the URL of ${quoteText(key)} must not be shown: ${unsafeUrlIssue}`,
       errorContext,
     )
   }
@@ -83,7 +84,7 @@ export function requireAnswerer(
   if (answerer) return answerer
   const { handlerName, capabilityName } = inputKindOf(request)
   const reason =
-    `the server asks ${toPrintableKey(key)}, and there is no handler \`${handlerName}\`: ` +
+    `the server asks ${quoteText(key)}, and there is no handler \`${handlerName}\`: ` +
     `${capabilityName} is only declared in \`capabilities\`, for calls that another process or client.manualRounds answers`
   throw new ClientError('input_required', reason, errorContext)
 }

@@ -1,4 +1,4 @@
-import { type AbortScope, openAbortScope, settlesWithin } from '@x/core'
+import { type AbortScope, openAbortScope, settlesWithin, toPrintableLine } from '@x/core'
 import { type CallOptions, ClientError, isClientError, type Progress } from '@x/client'
 import type { CallToolResult } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
@@ -60,19 +60,13 @@ async function toCallToolResult(task: OpenTask, state: DetailedTask, options: Ca
   if (state.status === 'failed') {
     const { code, message, data } = state.error
     const rpc = { code, message, ...(data !== undefined && { data }) }
-    throw new ClientError('rpc', `the task failed with ${code} ${toPrintableStatus(message)}`, {
+    throw new ClientError('rpc', `the task failed with ${code} ${toPrintableLine(message, 1000)}`, {
       ...taskErrorContextOf(host, tool),
       rpc,
     })
   }
-  const statusSuffix = state.statusMessage === undefined ? '' : `: ${toPrintableStatus(state.statusMessage)}`
+  const statusSuffix = state.statusMessage === undefined ? '' : `: ${toPrintableLine(state.statusMessage, 1000)}`
   throw new TaskError('cancelled', `The task of ${JSON.stringify(tool)} was cancelled${statusSuffix}`, { tool })
-}
-
-// A server's status message becomes part of error messages, and so of logs. Without control characters it cannot forge
-// a line.
-function toPrintableStatus(text: string): string {
-  return text.slice(0, 1000).replaceAll(/\p{Cc}/gu, ' ')
 }
 
 /**

@@ -1,5 +1,5 @@
-import { pageTextOf } from '@x/core'
-import type { RpcResponse } from '@x/schema'
+import { pageTextOf, toPrintableLine } from '@x/core'
+import type { RpcError, RpcResponse } from '@x/schema'
 import { findErrorResponse } from '@x/schema/internal'
 import { HttpError } from './http-error.ts'
 import { readText, requireMatchingId, type ReplyContext } from './read-text.ts'
@@ -20,10 +20,25 @@ export async function readErrorReply(
   mediaType: string | undefined,
   context: ReplyContext,
 ): Promise<RpcResponse> {
+  const { rpcError, error } = await readFailure(incomingResponse, mediaType, context)
+  if (rpcError !== undefined) return requireMatchingId(rpcError, context)
+  throw error
+}
+
+/** What an unexpected response says: an error with the beginning of its body, and the JSON-RPC error in it, if any. */
+export interface ResponseFailure {
+  readonly error: HttpError
+  readonly rpcError: RpcError | undefined
+}
+
+export async function readFailure(
+  incomingResponse: IncomingResponse,
+  mediaType: string | undefined,
+  context: StatusContext,
+): Promise<ResponseFailure> {
   const text = await readStatusText(incomingResponse, mediaType, context)
-  const response = mediaType === 'application/json' ? findErrorResponse(text, context.bounds) : undefined
-  if (response) return requireMatchingId(response, context)
-  throw buildStatusError(incomingResponse, mediaType, { ...context, text })
+  const rpcError = mediaType === 'application/json' ? findErrorResponse(text, context.bounds) : undefined
+  return { error: buildStatusError(incomingResponse, mediaType, { ...context, text }), rpcError }
 }
 
 /** How to read the body of a response that is not a JSON-RPC message. */
@@ -33,15 +48,6 @@ export type StatusContext = Pick<ReplyContext, 'origin' | 'secrets' | 'recordAct
  * Makes an {@link HttpError} with the beginning of the body: `status` for an error status, and `protocol` for a success
  * whose body is of another type than the protocol has.
  */
-export async function createStatusError(
-  incomingResponse: IncomingResponse,
-  mediaType: string | undefined,
-  context: StatusContext,
-): Promise<HttpError> {
-  const text = await readStatusText(incomingResponse, mediaType, context)
-  return buildStatusError(incomingResponse, mediaType, { ...context, text })
-}
-
 function buildStatusError(
   incomingResponse: IncomingResponse,
   mediaType: string | undefined,
@@ -49,7 +55,7 @@ function buildStatusError(
 ): HttpError {
   const { status } = incomingResponse
   const redactedText = redactSecrets(text, secrets)
-  const excerpt = toExcerpt(mediaType === pageType ? pageTextOf(redactedText) : redactedText)
+  const excerpt = toPrintableLine(mediaType === pageType ? pageTextOf(redactedText) : redactedText, maxExcerptLength)
   const retryAfterMs = readRetryAfterMs(incomingResponse)
   const excerptSuffix = excerpt === '' ? '' : `: ${excerpt}`
   const details = { origin, status, excerpt, retryAfterMs }
@@ -109,13 +115,6 @@ function redactSecrets(text: string, secrets: readonly string[]): string {
       if (part.length > 3) redactedText = redactedText.replaceAll(part, '…')
   }
   return redactedText
-}
-
-function toExcerpt(text: string): string {
-  return text
-    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-    .trim()
-    .slice(0, maxExcerptLength)
 }
 
 /** In seconds, or a date by the sender's own clock (RFC 9110, section 10.2.3). */

@@ -150,6 +150,6 @@ async function postNotification(
     rpcRequest: { ...notification, id: '' },
     signal,
   })
-  if (response.status < 200 || response.status >= 300) throw await response.readError()
+  if (response.status < 200 || response.status >= 300) throw (await response.readFailure()).error
   response.stop()
 }

@@ -6,7 +6,7 @@ import type { HttpHeaders, HttpResponseHead } from './options.ts'
 import { reportStateOfFailure } from './report-state.ts'
 import { mediaTypeOf, rejectCompressedBody } from './read-reply.ts'
 import { readText } from './read-text.ts'
-import { createStatusError, type StatusContext } from './error-status.ts'
+import { readFailure, type ResponseFailure, type StatusContext } from './error-status.ts'
 import type { HttpMethod, IncomingResponse } from './sender.ts'
 
 /** One HTTP request to the endpoint, other than an exchange of this revision. */
@@ -40,8 +40,8 @@ export interface HttpClientResponse extends HttpResponseHead {
    * listener throws.
    */
   readEvents(listener: HttpEventListener): Promise<void>
-  /** Makes an error for an unexpected status, with the beginning of the body. */
-  readError(): Promise<Error>
+  /** Reads what an unexpected status says. */
+  readFailure(): Promise<ResponseFailure>
   stop(): void
 }
 
@@ -88,9 +88,9 @@ export function createClientResponse(
           decodeChunk(chunk)
         })
       }),
-    readError: async () => {
+    readFailure: async () => {
       try {
-        return await createStatusError(incomingResponse, mediaType, { origin, secrets, recordActivity, bounds })
+        return await readFailure(incomingResponse, mediaType, { origin, secrets, recordActivity, bounds })
       } finally {
         onEnd()
       }

@@ -2,7 +2,7 @@ import { findMethodRow, type RpcResponse } from '@x/schema'
 import { createEventStreamReader, parseEventMessage, requireResponse } from './event-stream.ts'
 import { HttpError } from './http-error.ts'
 import { readText, requireMatchingId, type ReplyContext } from './read-text.ts'
-import { createStatusError, readErrorReply } from './error-status.ts'
+import { readErrorReply, readFailure } from './error-status.ts'
 import type { IncomingResponse } from './sender.ts'
 
 /**
@@ -23,7 +23,7 @@ export async function readReply(incomingResponse: IncomingResponse, context: Rep
   if (status < 200 || status >= 300) return readErrorReply(incomingResponse, mediaType, context)
   if (mediaType === 'text/event-stream') return readEventReply(incomingResponse, context)
   if (mediaType === 'application/json') return readJsonReply(incomingResponse, context)
-  throw await createStatusError(incomingResponse, mediaType, context)
+  throw (await readFailure(incomingResponse, mediaType, context)).error
 }
 
 /** From a `Content-Type` header, in lower case and without parameters. */

@@ -17,3 +17,15 @@ test('a path at which no server answers is not open, and the probe that an older
   await createClient(connection, host).callTool('greet')
   expect(statuses).toEqual(['open'])
 })
+
+test('an error of a proxy says when to try again, and has no credential that the proxy repeats', async () => {
+  const fetch = async (): Promise<Response> =>
+    Response.json({ error: 'Bearer secret-token is over its limit' }, { status: 429, headers: { 'retry-after': '7' } })
+  const http = { fetch, retry: false, headers: { authorization: 'Bearer secret-token' } }
+  await using connection = connectAny(url, { http })
+  const error = await createClient(connection, { ...host, maxResendMs: 0 })
+    .listTools()
+    .catch((reason: unknown) => reason)
+  expect(Object(error).retryAfterMs ?? Object(error).cause?.retryAfterMs).toBe(7000)
+  expect(String(error)).not.toContain('secret-token')
+})

@@ -114,7 +114,8 @@ async function listenToServer(
   const origin = originOf(session)
   if (response.status !== 200 || response.type !== 'text/event-stream') {
     // Any other status, such as 405, means that the server has no such stream.
-    if (response.status >= 500 || response.status === 401 || response.status === 403) throw await response.readError()
+    if (response.status >= 500 || response.status === 401 || response.status === 403)
+      throw (await response.readFailure()).error
     await checkSession(session, response)
     return undefined
   }

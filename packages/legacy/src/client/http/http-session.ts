@@ -66,6 +66,6 @@ export async function postToServer(
     rpcRequest,
     signal,
   })
-  if (!isSuccessStatus(response)) throw await response.readError()
+  if (!isSuccessStatus(response)) throw (await response.readFailure()).error
   response.stop()
 }

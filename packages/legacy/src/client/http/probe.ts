@@ -13,7 +13,7 @@ import { HttpError, isHttpError } from '@x/transport-http/client'
 import { metaIn } from '@x/schema/internal'
 import { LegacyError } from '../calls/legacy-error.ts'
 import type { HttpSession, SentRequest } from './http-session.ts'
-import { readFailure, readRpcResponse } from './read-response.ts'
+import { readRpcResponse } from './read-response.ts'
 
 /**
  * These, and those from 500 up, are about authorization, limits or a failure, and so say nothing about the server's
@@ -43,7 +43,7 @@ export async function sendProbe(
       throw error
     })
   }
-  const { rpcError, error } = await readFailure(response, http.bounds)
+  const { rpcError, error } = await response.readFailure()
   const isUndecided = undecidedStatuses.has(response.status) || response.status >= 500
   if (!isUndecided) return rpcError ?? createLegacyEvidence(request)
   throw rpcError === undefined ? error : new LegacyError('undecided', rpcError.error.message, rpcError)

@@ -1,5 +1,4 @@
-import type { ParseBounds, RpcError, RpcResponse } from '@x/schema'
-import { findErrorResponse } from '@x/schema/internal'
+import type { RpcError, RpcResponse } from '@x/schema'
 import { type HttpClientResponse, HttpError } from '@x/transport-http/client'
 import { LegacyError } from '../calls/legacy-error.ts'
 import { type HttpSession, isSuccessStatus, originOf, postToServer, type SentRequest } from './http-session.ts'
@@ -65,19 +64,19 @@ async function readReplyMessages(
       isDone: () => isAnswered,
     })
   }
-  throw await response.readError()
+  throw (await response.readFailure()).error
 }
 
 async function readErrorStatus(
   session: HttpSession,
   response: HttpClientResponse,
-  { bounds, onResponse }: MessageReaderContext,
+  { onResponse }: Pick<MessageReaderContext, 'onResponse'>,
 ): Promise<void> {
   if (response.status === 404 && session.sessionId !== undefined) {
     response.stop()
     throw sessionEndedError(session)
   }
-  const { rpcError, error } = await readFailure(response, bounds)
+  const { rpcError, error } = await response.readFailure()
   if (isLostSession(session, response, rpcError)) throw sessionEndedError(session, rpcError)
   if (rpcError === undefined) throw error
   onResponse(rpcError)
@@ -109,22 +108,6 @@ export async function checkSession(session: HttpSession, response: HttpClientRes
   if (response.status !== 400) response.stop()
   if (response.status === 404 && session.sessionId !== undefined) throw sessionEndedError(session)
   if (response.status !== 400) return
-  const { rpcError } = await readFailure(response, session.http.bounds)
+  const { rpcError } = await response.readFailure()
   if (isLostSession(session, response, rpcError)) throw sessionEndedError(session, rpcError)
-}
-
-/** Makes an `HttpError` of a response with an error status, with the JSON-RPC error in its body if there is one. */
-export async function readFailure(
-  response: HttpClientResponse,
-  bounds: ParseBounds,
-): Promise<{ readonly rpcError?: RpcError | undefined; readonly error: Error }> {
-  const { status, type } = response
-  if (type !== 'application/json') return { error: await response.readError() }
-  const text = await response.text()
-  const excerpt = text.slice(0, 200).replaceAll(/[\p{Cc}\s]+/gu, ' ')
-  const message = `the server answered ${status}${excerpt === '' ? '' : `: ${excerpt}`}`
-  return {
-    rpcError: findErrorResponse(text, bounds),
-    error: new HttpError('status', message, { origin: '', status, excerpt }),
-  }
 }

@@ -60,7 +60,7 @@ async function readStreamPart(
   try {
     const response = existingResponse ?? (await requestEvents(session, signal, position.lastEventId))
     const isStream = response.status === 200 && response.type === 'text/event-stream'
-    if (existingResponse === undefined && !isStream) throw await response.readError()
+    if (existingResponse === undefined && !isStream) throw (await response.readFailure()).error
     await readEvents(response, reader, { position, maxBytes: maxBytes - position.byteCount })
     return undefined
   } catch (error) {
