@@ -79,7 +79,7 @@ export const folderLayers = {
     'basic/content.ts server/resources.ts basic',
   exchange: '. search composition server transports telemetry errors call',
   'state-codec': '. store token envelope state-codec.ts state-error.ts',
-  auth: '. node login client server scopes.ts bounded-fetch.ts oauth-urls.ts digest.ts',
+  auth: '. node login client server scopes.ts bounded-fetch.ts oauth-urls.ts client-secret.ts digest.ts',
   'transport-http': '. node lambda server client indexed-list.ts',
   'transport-stdio':
     '. server client close-streams.ts read-lines.ts line-splitter.ts message-writer.ts ' +
