@@ -44,6 +44,13 @@ function breakingPool(): BreakingPool {
   })
 }
 
+test('an idle connection that breaks does not end the process, be its pool that of the bus or the one that listens', () => {
+  const [pool, listenPool] = [breakingPool(), breakingPool()]
+  postgresBus(pool, { listenPool })
+  postgresBus(pool)
+  expect([pool.listenerCount('error'), listenPool.listenerCount('error')]).toEqual([1, 1])
+})
+
 describe('a connection that breaks before the pool returns it', () => {
   test('rejects the operation and does not end the process', async () => {
     const pool = breakingPool()

@@ -72,9 +72,8 @@ const maxBytes = 7_999
  * 16,777,216 characters wait, and with `too_large` for data that exceeds a payload of 7999 bytes. If the topic alone
  * exceeds it, all listeners are notified of a gap instead. A lost listening connection is opened again after a pause
  * that grows with each failure, and that ends when PostgreSQL accepts a change; then all listeners are notified of a
- * gap. Give a pool of your own an `error` listener: without one, `pg` ends the process when an idle connection breaks;
- * and set its `connectionTimeoutMillis`: without it, a connection that is accepted and never answered keeps its place
- * in the pool. The pool's `max` must be at least 2, and `pool.end()` waits until the bus has no listeners.
+ * gap. Set the `connectionTimeoutMillis` of a pool of your own: without it, a connection that is accepted and never
+ * answered keeps its place in the pool. The pool's `max` must be at least 2, and `pool.end()` waits until the bus has no listeners.
  *
  * @throws TypeError for an invalid channel, and RangeError for an invalid time.
  */
@@ -84,6 +83,7 @@ export function postgresBus(database: string | PostgresPool, options: PostgresBu
   const { listenPool = pool } = options
   const channel = requirePostgresChannel(options.channel ?? 'mcp_changes')
   handleConnectionErrors(pool)
+  ignoreIdleErrors(listenPool)
   handleConnectionErrors(listenPool)
   const send = createBatchSender(
     // One transaction keeps the order of the texts. `pg_notify` takes the channel as a value. The commit does not wait
@@ -126,7 +126,10 @@ export function openPostgres<Pool>(
   readonly pool: Pool | PostgresPool
   close(): Promise<void>
 } {
-  if (typeof database !== 'string') return { pool: database, close: async () => {} }
+  if (typeof database !== 'string') {
+    ignoreIdleErrors(database)
+    return { pool: database, close: async () => {} }
+  }
   const create = async () => {
     const { default: pg } = await importPeerDependency('pg@8', () => import('pg'), 'A URL')
     const pool = new pg.Pool({
@@ -135,8 +138,7 @@ export function openPostgres<Pool>(
       // Without it, a connection that is accepted and never answered would keep its place in the pool for ever.
       connectionTimeoutMillis: timeoutMs,
     })
-    // Without it, an idle connection that breaks would end the process. A query that fails has its own error.
-    pool.on('error', () => {})
+    ignoreIdleErrors(pool)
     handleConnectionErrors(pool)
     return pool
   }
@@ -179,6 +181,19 @@ function requirePostgresChannel(channel: string): string {
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(channel)) return channel
   const rule = 'use up to 63 small letters, digits and underscores, as in mcp_changes'
   throw new TypeError(`channel is ${JSON.stringify(channel)}: ${rule}`)
+}
+
+const poolsWithListener = new WeakSet<object>()
+
+/**
+ * Adds an error listener to a pool, once: without one, `pg` ends the process when an idle connection breaks. The error
+ * itself is not needed, because a query that fails has its own.
+ */
+export function ignoreIdleErrors(pool: unknown): void {
+  if (typeof pool !== 'object' || pool === null || poolsWithListener.has(pool)) return
+  poolsWithListener.add(pool)
+  const on: unknown = Reflect.get(pool, 'on')
+  if (typeof on === 'function') Reflect.apply(on, pool, ['error', () => {}])
 }
 
 /** Several buses and engines may share a pool. */

@@ -58,9 +58,8 @@ export interface PostgresStore extends StateStore {
  *
  * Its methods throw `StateError` with `unavailable` when PostgreSQL cannot be reached, and with `quota` for an owner
  * whose quota is full. Additions that run at the same time do not see one another, so an owner may exceed the quota by
- * the number of connections. Add an `error` listener to a pool of your own: without one, `pg` ends the process when an
- * idle connection breaks. Set its `connectionTimeoutMillis` too: without it, a connection that is accepted and never
- * answered keeps its place in the pool.
+ * the number of connections. Set the `connectionTimeoutMillis` of a pool of your own: without it, a connection that is
+ * accepted and never answered keeps its place in the pool.
  *
  * @throws StateUsageError for an invalid table name, and RangeError for an invalid quota.
  */

@@ -24,8 +24,6 @@ export async function createTickets(redisUrl: string, templates: readonly Resour
 export function createTicketsOnPostgres(connectionString: string, templates: readonly ResourceTemplate[]): McpServer {
   // While there are subscriptions, one connection listens. So the pool requires at least two.
   const pool = new Pool({ connectionString, max: 10, connectionTimeoutMillis: 5000 })
-  // pg ends the process if an idle connection breaks and the pool has no listener of `error`.
-  pool.on('error', (error) => console.error('postgres', error))
   return createServer({
     name: 'tickets',
     version: '1.0.0',

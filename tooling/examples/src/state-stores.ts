@@ -16,8 +16,6 @@ export async function connectRedisStore(url: string): Promise<StateStore> {
 // #region postgres
 export async function connectPostgresStore(connectionString: string): Promise<PostgresStore> {
   const pool = new Pool({ connectionString, connectionTimeoutMillis: 5000 })
-  // pg ends the process if an idle connection breaks and the pool has no listener of `error`.
-  pool.on('error', (error) => console.error('postgres', error))
   await createStateTable(pool)
   const store = postgresStore(pool)
   setInterval(() => store.removeExpiredRows().catch(console.error), 10 * 60_000).unref()

@@ -5,6 +5,7 @@ import {
   type ResolvedOptions,
   resolveOptions,
 } from '@x/core'
+import { ignoreIdleErrors } from '@x/core/postgres'
 import type { PostgresPool } from '@x/server/postgres'
 import type { TaskEngine } from '../engine.ts'
 import { createPoolDatabase } from './pool-database.ts'
@@ -31,9 +32,9 @@ const engineOptionTable = {
 
 /**
  * Stores tasks in PostgreSQL, for several instances: in the tables of a separate schema, with LISTEN and NOTIFY to
- * notify the workers. Takes a URL, or the application's own `Pool` of `pg`, which is not closed. That pool needs an
- * `error` listener, a `max` of at least 2, and `connectionTimeoutMillis`: without it, a connection that is accepted and
- * never answered keeps its place in the pool.
+ * notify the workers. Takes a URL, or the application's own `Pool` of `pg`, which is not closed. That pool needs a
+ * `max` of at least 2, and `connectionTimeoutMillis`: without it, a connection that is accepted and never answered
+ * keeps its place in the pool.
  *
  * The first call creates the tables. Needs the package `pg`. Throws `RangeError` for an invalid option.
  *
@@ -53,7 +54,10 @@ async function openPool(
   const onError = errorReporterOf(options, 'PostgreSQL')
   const open = (pool: PostgresPool, end: () => Promise<void>): SqlDatabase =>
     createPoolDatabase({ channel: schema, timeoutMs, onError, pool, listenPool: options.listenPool ?? pool, end })
-  if (typeof database !== 'string') return open(database, async () => {})
+  if (typeof database !== 'string') {
+    ignoreIdleErrors(database)
+    return open(database, async () => {})
+  }
   const { default: pg } = await importPeerDependency('pg@8', () => import('pg'), 'This engine')
   const pool = new pg.Pool({ connectionString: database, connectionTimeoutMillis: timeoutMs })
   // Without this listener, an idle connection that breaks would end the process.
