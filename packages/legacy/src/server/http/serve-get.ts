@@ -1,5 +1,6 @@
 import { callerKeyOf, type HttpRequestView } from '@x/exchange'
 import { encodeMessage } from '@x/schema'
+import { revisionFeaturesOf } from '../../translate/revisions.ts'
 import { ChangeSubscription, requestNotifiableKinds } from '../session/change-subscription.ts'
 import type { Session } from '../session/session.ts'
 import type { CallStream } from './call-stream.ts'
@@ -26,7 +27,8 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
   const session = await http.sessions.open(id, view)
   if (session === undefined) return rejectSession(view)
   const lastEventId = view.header('last-event-id')
-  if (lastEventId !== undefined && lastEventId !== '') return resumeStream(lastEventId, session, view, http)
+  if (lastEventId !== undefined && lastEventId !== '')
+    return resumeStream(lastEventId, session, repeatEventId(view, lastEventId, session), http)
   const { callDeps } = http
   const notifiableKinds = await requestNotifiableKinds(session, view, callDeps)
   if (!notifiableKinds.notifiesListChanges && !notifiableKinds.hasResourceUpdates) {
@@ -73,6 +75,20 @@ function acceptsEventStream(accept: string | undefined): boolean {
   return mediaRanges.some((mediaRange) =>
     ['text/event-stream', 'text/*', '*/*'].includes(mediaRange.split(';', 1)[0]?.trim() ?? ''),
   )
+}
+
+/**
+ * Begins the response to a client that resumes a stream with the event id that it sent. A client knows only the ids of
+ * its last connection, so if this one breaks before another event, it could not resume again.
+ */
+function repeatEventId(view: HttpRequestView, lastEventId: string, { revision }: Session): HttpRequestView {
+  if (!revisionFeaturesOf(revision).hasPrimingEvents) return view
+  const { reply } = view
+  const open: typeof reply.open = (headers) => {
+    reply.open(headers)
+    reply.write(`id: ${lastEventId}\ndata: \n\n`)
+  }
+  return { ...view, reply: { ...reply, open } }
 }
 
 /** Resumes a stream of a session. One of another session gets the same response as an unknown one. */

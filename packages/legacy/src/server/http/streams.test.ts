@@ -3,22 +3,12 @@ import { callerKeyOf, clientAddressKey, createCall, withContext } from '@x/excha
 import type { JsonObject } from '@x/schema'
 import { resource, tool, type Tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
+import { createGate } from '@tooling/vitest/gate'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { createRpcRequest, createScriptedClient } from '../../testing/scripted-client.ts'
 import { collectWarnings, createLegacyServer } from '../../testing/serve-legacy.ts'
 import type { LegacyOptions } from '../session/options.ts'
-
-interface Gate {
-  readonly opened: Promise<void>
-  open(): void
-}
-
-function createGate(): Gate {
-  let open = (): void => {}
-  const opened = new Promise<void>((resolve) => (open = resolve))
-  return { opened, open: () => open() }
-}
 
 /** A tool that says two things, waits, and ends. */
 function talking() {
@@ -27,7 +17,7 @@ function talking() {
   const talk = tool('talk', {
     description: 'Says two things and waits',
     run: async (_, ctx) => {
-      ctx.signal.addEventListener('abort', aborted.open)
+      ctx.signal.addEventListener('abort', () => aborted.open())
       ctx.log('info', 'first')
       ctx.log('info', 'second')
       await gate.opened
@@ -93,6 +83,19 @@ test('a broken stream continues where it broke, without what was received [LEG-0
   expect(response).toMatchObject({ id: request.id, result: { content: [{ text: 'the end' }] } })
   expect(await resumed.readEvent()).toBeUndefined()
   await expect(Promise.race([aborted.opened.then(() => 'aborted'), Promise.resolve('ran')])).resolves.toBe('ran')
+})
+
+test('a resumed stream begins with its event id, so that it can break and be resumed again before any other event', async () => {
+  const client = serve([talking().talk]).client()
+  await client.initialize()
+  const events = await client.openStream(talkCall())
+  const primer = await events.readEvent()
+  await events.leave()
+  for (const _ of ['a first time', 'a second time']) {
+    const resumed = await client.get({ 'last-event-id': primer?.id })
+    expect(await resumed.readEvent()).toEqual(primer)
+    await resumed.leave()
+  }
 })
 
 test('the response of a call that ended without its reader is delivered when it resumes', async () => {
