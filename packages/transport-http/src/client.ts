@@ -10,6 +10,7 @@ export { connectHttp, createHttpClient, type NodeConnectOptions, type UndiciOpti
 export type { HttpEvent, HttpEventListener } from './client/event-stream.ts'
 export type { HttpClient } from './client/http-client.ts'
 export { HttpError, type HttpErrorCode, type HttpErrorDetails, isHttpError } from './client/http-error.ts'
+export type { ResponseFailure } from './client/error-status.ts'
 export type { HttpClientRequest, HttpClientResponse } from './client/http-response.ts'
 export type {
   HttpAuthorizer,

@@ -11,7 +11,7 @@ export interface MultiRoundCall<M extends MultiRoundMethod> {
   /** Sends one of its requests. */
   readonly attempt: (params: JsonObject, options: ReadOptions) => Promise<CompleteResults[M] | InputRequired>
   /** True if repeating the work of earlier rounds is known to be harmless. */
-  readonly isRestartable: () => boolean
+  readonly isRestartable: () => boolean | Promise<boolean>
   /** Checks the complete result. What it throws, the call rejects with. */
   readonly check?: ((result: CompleteResults[M]) => void) | undefined
 }

@@ -35,6 +35,13 @@ describe('A state that the server no longer takes', () => {
     expect(sent[2]).toEqual(isAgain ? { name, arguments: {} } : undefined)
   })
 
+  test('starts a tool afresh whose promise the client has yet to read', async () => {
+    const exchange = createSequentialExchange(createInputRequired({ who: nameFormRequest }, 's1'), refusedState, tools)
+    expect(await createClient(exchange, answering).callTool('put')).toEqual(createTextResult('done'))
+    expect(exchange.received).toHaveLength(4)
+    expect(exchange.received[3]?.params).toEqual({ name: 'put', arguments: {} })
+  })
+
   test('starts prompts and resources afresh, which change nothing', async () => {
     const prompt = createSequentialExchange(createInputRequired({ who: nameFormRequest }, 's'), refusedState, {
       messages: [],

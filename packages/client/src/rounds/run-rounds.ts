@@ -119,8 +119,9 @@ async function sendRetry<M extends MultiRoundMethod>(
   try {
     return await sendNextRound(loopState, params)
   } catch (error) {
-    const mayRestart = loopState.call.options.rounds?.restart ?? loopState.call.isRestartable()
-    if (loopState.isRestarted || !mayRestart || !isRequestStateRejected(error, params)) throw error
+    if (loopState.isRestarted || !isRequestStateRejected(error, params)) throw error
+    const mayRestart = loopState.call.options.rounds?.restart ?? (await loopState.call.isRestartable())
+    if (!mayRestart) throw error
     loopState.isRestarted = true
     return sendNextRound(loopState, loopState.call.params)
   }

@@ -77,16 +77,20 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCallFactory {
     prepareCall: (name, options) => (getOutputCheck ? lookUpTool(name, options) : undefined),
     create: (params, callOptions) => {
       const name = String(params.name)
-      const isSafeToRepeat = async (): Promise<boolean> => {
+      const readTool = async (): Promise<KnownTool | undefined> => {
         // If the list cannot be read, the tool stays unknown and its call is not repeated. A proxy that answers for its
         // server expects it back, so the list waits for that; where nothing answers, it does not.
         await lookUpTool(name, { ...callOptions, maxResendMs: 0 })
           ?.catch((error: unknown) => (hasAnswer(error) ? lookUpTool(name, callOptions) : undefined))
           .catch(() => {})
-        return isRepeatable(toolIndex.find(name))
+        return toolIndex.find(name)
       }
       const requestOf = (paramsWithInput: JsonObject): ClientRequest<'tools/call'> =>
-        withHeaderParams(deps, name, { method: 'tools/call', params: paramsWithInput, isRepeatable: isSafeToRepeat })
+        withHeaderParams(deps, name, {
+          method: 'tools/call',
+          params: paramsWithInput,
+          isRepeatable: async () => isRepeatable(await readTool()),
+        })
       const call = { method: 'tools/call', params } as const
       const tool = getOutputCheck && toolIndex.find(name)?.tool
       const outputCheck = tool && getOutputCheck(tool, errorContextOf(call))
@@ -104,7 +108,7 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCallFactory {
               throw error.mayHaveRun ? withEarlierRun('tools/call', laterError) : laterError
             }
           }),
-        isRestartable: () => isRestartable(toolIndex.find(name)),
+        isRestartable: async () => isRestartable(await readTool()),
         check: outputCheck && ((result) => outputCheck(result, errorContextOf(call))),
       }
     },

@@ -67,6 +67,26 @@ test('an upstream stays unreachable for its pinned tools when their definitions 
   await server.close()
 })
 
+test('the first call of all waits for a login as long as later ones do', async () => {
+  const clock = manualClock()
+  const { connect } = createScriptedUpstream({ answer: () => new Promise(() => {}) })
+  let report: ((state: ConnectionState) => void) | undefined
+  const onStateChange = (listener: NonNullable<typeof report>) => {
+    report = listener
+    return () => {}
+  }
+  const crm = { connect: () => ({ ...connect(), onStateChange }) }
+  const server = createGateway({ crm }, { runtime: clock })
+  const call = errorOf(server, 'tools/call', { name: 'crm__add', arguments: {} })
+  const reason = Object.assign(new Error('Log in first: https://login.test'), { code: 'login_pending' })
+  await expect.poll(() => report).toBeDefined()
+  report?.({ status: 'login_needed', loginUrl: 'https://login.test', reason })
+  await expect.poll(() => clock.waiting).toBeGreaterThan(0)
+  clock.advance(20_000)
+  expect(await call).toMatchObject({ message: expect.stringContaining('Upstream "crm" cannot be called') })
+  await server.close()
+})
+
 test('an upstream is not closed with a connection that starts its process no more: the gateway opens another', async () => {
   const { connect } = createScriptedUpstream()
   const reason = new Error('its process ended')

@@ -145,7 +145,8 @@ export class UpstreamStates {
    * login stays open for the next call, and this one is cancelled, so that it does not run after the login unnoticed.
    */
   async limitLogin(send: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> {
-    if (!this.#hasStates) return send(request, call)
+    // A connection says for the first time what it waits for while the first request runs.
+    if (!this.#hasStates && !this.isNew) return send(request, call)
     const { name, runtime } = this.#deps
     const scope = openAbortScope(call.signal)
     const { principal, context, notify } = call
