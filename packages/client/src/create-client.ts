@@ -67,7 +67,7 @@ function createParts(exchange: Exchange, connection: ConnectionView, options: Cl
   const sendRaw = createSendRawRequest(exchanges, options, state)
 
   const cachePartition = cachePartitionOf(options.cache, connection)
-  const cacheContext = { clock: options.runtime, events }
+  const cacheContext = { clock: options.runtime, events, connection }
   const {
     send: sendOnce,
     cache,

@@ -80,6 +80,11 @@ export class CodeAuthorizer {
     return this.#flow.openLogins.watch(withoutFragment(endpoint).href, listener)
   }
 
+  /** Tells the connections to an endpoint that its user has logged out. */
+  reportLogout(endpoint: URL): void {
+    this.#flow.openLogins.reportLogout(withoutFragment(endpoint).href)
+  }
+
   /** Checks the response to a login, and exchanges its code for a token. Stores no token. */
   async finishLogin(answerUrl: URL): Promise<FinishedLogin> {
     const { records } = this.#flow

@@ -70,13 +70,15 @@ export function oauth(options: OAuthOptions): OAuth {
   }
 }
 
-async function logout({ records, authorizer }: CodeAuthorizer, endpoint: URL, identity: ClientIdentity): Promise<void> {
+async function logout(codeAuthorizer: CodeAuthorizer, endpoint: URL, identity: ClientIdentity): Promise<void> {
+  const { records, authorizer } = codeAuthorizer
   authorizer.endLogin(endpoint)
   const begunIssuer = await forgetPendingLogins(records, endpoint)
   const credential = await authorizer.storedCredentials.forget(endpoint)
   const issuer = credential?.endpoint.issuer ?? begunIssuer
   // If its registration made the login fail, there is no token, and the person has no other way out than this.
   if (issuer !== undefined) await records.clients.remove(records.clients.toKey(issuer))
+  codeAuthorizer.reportLogout(endpoint)
   if (credential !== undefined) await revokeTokens(authorizer, credential, { endpoint, identity })
 }
 

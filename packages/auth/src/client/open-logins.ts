@@ -1,5 +1,5 @@
 import { platformRuntime, startBackgroundTimer } from '@x/core'
-import type { AuthError } from './auth-error.ts'
+import { AuthError } from './auth-error.ts'
 
 /** A lock that takes longer to get is taken for a login in another process. */
 const waitNoticeMs = 1000
@@ -57,6 +57,12 @@ export class OpenLogins {
       listeners.delete(listener)
       if (listeners.size === 0) this.#listeners.delete(href)
     }
+  }
+
+  /** Calls need a login again, because the user has logged out. */
+  reportLogout(href: string): void {
+    const reason = new AuthError('login_ended', 'The user has logged out')
+    for (const listener of this.#listeners.get(href) ?? []) listener(reason)
   }
 
   #notify(href: string): void {

@@ -46,6 +46,8 @@ test.each([
     await auth.login(w.resource.url)
     await client.callTool('greet', { name: 'Ada' }).catch(() => {})
     expect([connection.state.status, w.browser.visited.length]).toEqual(['open', 1])
+    await auth.logout(w.resource.url)
+    expect(connection.state).toMatchObject({ status: 'login_needed', reason: { code: 'login_ended' } })
   },
 )
 

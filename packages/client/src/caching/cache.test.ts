@@ -1,4 +1,5 @@
 import { platformRuntime } from '@x/core'
+import type { ConnectionState } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { withCache } from './cache.ts'
@@ -104,6 +105,7 @@ describe('The cache of a client', () => {
       const { send: cached, cache } = withCache(send, undefined, {
         clock: platformRuntime,
         events: { emit: undefined },
+        connection: {},
       })
       const call = { method: 'resources/read', params: { uri: 'a:b', ...input } } as const
       await cached(call, {})
@@ -111,6 +113,34 @@ describe('The cache of a client', () => {
       expect([asked, cache.hits, cache.misses]).toEqual([2, 0, 0])
     },
   )
+
+  test('returns nothing from before a login, a logout or an outage, be it stored or on its way', async () => {
+    const states = ['connecting', 'open', 'login_needed', 'open'].map(
+      (status) => ({ status, loginUrl: undefined, reason: undefined }) as ConnectionState,
+    )
+    const connection: { state: ConnectionState | undefined } = { state: states[0] }
+    let answered = 0
+    let duringRead = (): void => {}
+    const send = async (): Promise<never> => {
+      answered += 1
+      duringRead()
+      return contents(`answer ${answered}`) as never
+    }
+    const context = { clock: platformRuntime, events: { emit: undefined }, connection }
+    const { send: cached } = withCache(send, undefined, context)
+    const read = () => cached({ method: 'resources/read', params: { uri: 'a:b' } }, {})
+    duringRead = () => void (connection.state = states[1])
+    await read()
+    await read()
+    expect(answered).toBe(1)
+    connection.state = states[2]
+    duringRead = () => void (connection.state = states[3])
+    await read()
+    duringRead = () => {}
+    await read()
+    await read()
+    expect(answered).toBe(3)
+  })
 
   test('can be switched off, and passed by once', async () => {
     const exchange = createScriptedExchange(() => contents('x'))

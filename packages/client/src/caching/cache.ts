@@ -26,6 +26,12 @@ export interface ClientCache {
   clear(method?: string): void
 }
 
+interface CacheContext {
+  readonly clock: Clock
+  readonly events: Pick<ClientEventSource, 'emit'>
+  readonly connection: Pick<ConnectionView, 'state'>
+}
+
 /**
  * Puts a cache in front of a function that sends requests (server/utilities/caching). With `false` as `partition`,
  * nothing is cached.
@@ -33,7 +39,7 @@ export interface ClientCache {
 export function withCache(
   send: SendOnce,
   partition: false | CachePartition | undefined,
-  { clock, events }: { readonly clock: Clock; readonly events: Pick<ClientEventSource, 'emit'> },
+  { clock, events, connection }: CacheContext,
 ): { readonly send: SendOnce; readonly cache: ClientCache; readonly getPartition: () => OpenedPartition } {
   const cache = {
     hits: 0,
@@ -55,11 +61,13 @@ export function withCache(
   const getPartition = (): OpenedPartition =>
     (openedPartition ??=
       partition === false ? emptyPartition : openPartition(partition ?? createCacheStore().partition('')))
+  const followState = createStateWatch(connection, () => cache.clear())
   const readThroughCache = async <M extends ClientMethod>(
     call: ClientRequest<M>,
     options: ReadOptions,
   ): Promise<CompleteResults[M] | InputRequired> => {
     options.signal?.throwIfAborted()
+    const state = followState()
     const cachedEntry = options.refresh ? undefined : getPartition().find(call)
     if (cachedEntry && clock.monotonicNow() < cachedEntry.freshUntil) {
       countLookup(call.method, 'hits')
@@ -74,7 +82,8 @@ export function withCache(
       if (isInputRequired(result)) return result
       // Freshness counts from the arrival of the response.
       const freshUntil = clock.monotonicNow() + ('ttlMs' in result ? result.ttlMs : 0)
-      if (!(freshUntil > clock.monotonicNow())) {
+      const isOfEarlierUser = connection.state !== state && hasConnected(state)
+      if (isOfEarlierUser || !(freshUntil > clock.monotonicNow())) {
         pendingRead.discard(cachedEntry !== undefined)
         return result
       }
@@ -90,6 +99,26 @@ export function withCache(
   const sendThroughCache: SendOnce = (call, options) =>
     isCacheable(call.method, call.params) ? readThroughCache(call, options) : send(call, options)
   return { send: partition === false ? send : sendThroughCache, cache, getPartition }
+}
+
+/**
+ * The returned function gets the state, and calls `forget` if it has changed: after a login, a logout or an outage,
+ * another user may be logged in.
+ */
+function createStateWatch(
+  connection: Pick<ConnectionView, 'state'>,
+  forget: () => void,
+): () => ConnectionView['state'] {
+  let knownState = connection.state
+  return () => {
+    const { state } = connection
+    if (state !== knownState && hasConnected(knownState)) forget()
+    return (knownState = state)
+  }
+}
+
+function hasConnected(state: ConnectionView['state']): boolean {
+  return state !== undefined && state.status !== 'connecting'
 }
 
 /**
