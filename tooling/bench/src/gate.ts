@@ -26,7 +26,7 @@ const gated: readonly GatedRatio[] = [
   { id: 'codec/200', today: 1.4 },
   { id: 'codec/2000', today: 1.25 },
   { id: 'codec/32768', today: 1 },
-  { id: 'stdio/64', today: 4 },
+  { id: 'stdio/64', today: 4.2 },
   { id: 'sessions/read', today: 2.6 },
   { id: 'telemetry/api', today: 2.1 },
   { id: 'telemetry/1', today: 5.5 },
