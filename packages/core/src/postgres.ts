@@ -8,9 +8,11 @@ import { createBatchSender, maxWaitingCharacters } from './bus/batch-sender.ts'
 import { BusError } from './bus/change-bus.ts'
 import type { ConnectFunction } from './bus/connection.ts'
 import { defaultTimeoutMs, createNetworkBus, type NetworkBus, type NetworkBusOptions } from './bus/network-bus.ts'
+import { ignoreErrorEvents } from './ignore-error-events.ts'
 import { importPeerDependency } from './import-peer-dependency.ts'
 
 export { BusError, type BusErrorCode, isBusError } from './bus/change-bus.ts'
+export { ignoreErrorEvents } from './ignore-error-events.ts'
 export type { NetworkBus, NetworkBusOptions } from './bus/network-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 
@@ -83,7 +85,7 @@ export function postgresBus(database: string | PostgresPool, options: PostgresBu
   const { listenPool = pool } = options
   const channel = requirePostgresChannel(options.channel ?? 'mcp_changes')
   handleConnectionErrors(pool)
-  ignoreIdleErrors(listenPool)
+  ignoreErrorEvents(listenPool)
   handleConnectionErrors(listenPool)
   const send = createBatchSender(
     // One transaction keeps the order of the texts. `pg_notify` takes the channel as a value. The commit does not wait
@@ -127,7 +129,7 @@ export function openPostgres<Pool>(
   close(): Promise<void>
 } {
   if (typeof database !== 'string') {
-    ignoreIdleErrors(database)
+    ignoreErrorEvents(database)
     return { pool: database, close: async () => {} }
   }
   const create = async () => {
@@ -138,7 +140,7 @@ export function openPostgres<Pool>(
       // Without it, a connection that is accepted and never answered would keep its place in the pool for ever.
       connectionTimeoutMillis: timeoutMs,
     })
-    ignoreIdleErrors(pool)
+    ignoreErrorEvents(pool)
     handleConnectionErrors(pool)
     return pool
   }
@@ -181,19 +183,6 @@ function requirePostgresChannel(channel: string): string {
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(channel)) return channel
   const rule = 'use up to 63 small letters, digits and underscores, as in mcp_changes'
   throw new TypeError(`channel is ${JSON.stringify(channel)}: ${rule}`)
-}
-
-const poolsWithListener = new WeakSet<object>()
-
-/**
- * Adds an error listener to a pool, once: without one, `pg` ends the process when an idle connection breaks. The error
- * itself is not needed, because a query that fails has its own.
- */
-export function ignoreIdleErrors(pool: unknown): void {
-  if (typeof pool !== 'object' || pool === null || poolsWithListener.has(pool)) return
-  poolsWithListener.add(pool)
-  const on: unknown = Reflect.get(pool, 'on')
-  if (typeof on === 'function') Reflect.apply(on, pool, ['error', () => {}])
 }
 
 /** Several buses and engines may share a pool. */

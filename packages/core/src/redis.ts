@@ -4,6 +4,7 @@
  * @module @x/core/redis
  */
 
+import { ignoreErrorEvents } from './ignore-error-events.ts'
 import { importPeerDependency } from './import-peer-dependency.ts'
 import type { ConnectFunction } from './bus/connection.ts'
 import { createNetworkBus, type NetworkBus, type NetworkBusOptions } from './bus/network-bus.ts'
@@ -72,7 +73,10 @@ export function openRedis<Client>(redis: string | Client): {
   readonly client: Client | RedisAtUrl
   close(): Promise<void>
 } {
-  if (typeof redis !== 'string') return { client: redis, close: async () => {} }
+  if (typeof redis !== 'string') {
+    ignoreErrorEvents(redis)
+    return { client: redis, close: async () => {} }
+  }
   const client = new RedisAtUrl(redis)
   return { client, close: async () => client.close() }
 }
@@ -145,8 +149,7 @@ export class RedisAtUrl {
     const reconnectStrategy = (retryCount: number): number | false =>
       this.#commandCount > 0 && retryCount < maxReconnectPauses && computeBackoffMs(retryCount, reconnectPauses)
     const client = createClient({ url: this.#url, socket: { reconnectStrategy } })
-    // Without it, a connection that breaks would end the process. A command that fails has its own error.
-    client.on('error', () => {})
+    ignoreErrorEvents(client)
     client.unref()
     return client
   }

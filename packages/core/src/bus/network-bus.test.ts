@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { expect, test } from 'vitest'
 import { redisBus, type RedisSubscriber } from '../redis.ts'
@@ -141,4 +142,12 @@ test('a bus without a log of its own uses that of the server that gets it', asyn
     stop()
   }
   expect(written).toEqual(['server', 'own'])
+})
+
+test('a client of the program needs no error listener of its own, without which a broken connection ends the process', () => {
+  const sendCommand = (): Promise<never> => Promise.reject(new Error('Socket closed unexpectedly'))
+  const client = Object.assign(new EventEmitter(), { sendCommand, duplicate: () => Promise.reject(new Error('none')) })
+  redisBus(client)
+  redisBus(client)
+  expect(client.listenerCount('error')).toBe(1)
 })

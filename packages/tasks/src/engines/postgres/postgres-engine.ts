@@ -5,7 +5,7 @@ import {
   type ResolvedOptions,
   resolveOptions,
 } from '@x/core'
-import { ignoreIdleErrors } from '@x/core/postgres'
+import { ignoreErrorEvents } from '@x/core/postgres'
 import type { PostgresPool } from '@x/server/postgres'
 import type { TaskEngine } from '../engine.ts'
 import { createPoolDatabase } from './pool-database.ts'
@@ -55,7 +55,7 @@ async function openPool(
   const open = (pool: PostgresPool, end: () => Promise<void>): SqlDatabase =>
     createPoolDatabase({ channel: schema, timeoutMs, onError, pool, listenPool: options.listenPool ?? pool, end })
   if (typeof database !== 'string') {
-    ignoreIdleErrors(database)
+    ignoreErrorEvents(database)
     return open(database, async () => {})
   }
   const { default: pg } = await importPeerDependency('pg@8', () => import('pg'), 'This engine')
