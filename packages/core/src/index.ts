@@ -15,6 +15,7 @@ export {
   busUnavailableError,
 } from './bus/change-bus.ts'
 export { decodeBase64, encodeBase64, encodeBase64url } from './base64.ts'
+export { BoundedMap } from './bounded-map.ts'
 export { callListener, isPromiseLike, requireSync, storeOfOwner } from './callback.ts'
 export { checkArgument } from './check-argument.ts'
 export { memoryBus, type MemoryBusOptions } from './bus/memory-bus.ts'

@@ -1,4 +1,4 @@
-import { type OptionTable, resolveOptions } from '@x/core'
+import { BoundedMap, type OptionTable, resolveOptions } from '@x/core'
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import { generateRandomNonce } from 'oauth4webapi'
 import { sha256 } from '../digest.ts'
@@ -47,7 +47,7 @@ export function dpop(options: DpopOptions = {}): DpopBinding {
 const dpopOptionTable = { required: undefined, keyPair: undefined } satisfies OptionTable<DpopOptions>
 
 function createDpop({ required = false, keyPair }: DpopOptions, context: DpopContext): Dpop {
-  const nonces = new Map<string, string>()
+  const nonces = new BoundedMap<string, string>(maxNonces)
   const toNonceKey = (source: NonceSource, { origin }: URL): string => `${source} ${origin}`
   let pendingKey: Promise<ProofKey> | undefined
   const getKey = (): Promise<ProofKey> => {
@@ -63,11 +63,7 @@ function createDpop({ required = false, keyPair }: DpopOptions, context: DpopCon
     nonceOf,
     rememberNonce: (source, url, nonce) => {
       if (!nonce || !noncePattern.test(nonce)) return
-      const nonceMapKey = toNonceKey(source, url)
-      nonces.delete(nonceMapKey)
-      const [oldestKey] = nonces.keys()
-      if (nonces.size >= maxNonces && oldestKey !== undefined) nonces.delete(oldestKey)
-      nonces.set(nonceMapKey, nonce)
+      nonces.set(toNonceKey(source, url), nonce)
     },
     createProof: async ({ nonceSource, url, method, accessToken }) => {
       const { privateKey, jwk } = await getKey()

@@ -1,3 +1,4 @@
+import { BoundedMap } from '@x/core'
 import { type CryptoKey, errors, type JWTHeaderParameters } from 'jose'
 import type { AuthenticationContext } from './credentials.ts'
 import { type CachedKeys, KeyCache, type KeySource } from './key-cache.ts'
@@ -111,7 +112,7 @@ const maxArrivals = 100
  */
 class KeySearches {
   readonly #monotonicNow: () => number
-  readonly #arrivals = new Map<string, number>()
+  readonly #arrivals = new BoundedMap<string, number>(maxArrivals)
   #remaining = maxSearchesInRow
   #refilledAt: number
 
@@ -127,8 +128,6 @@ class KeySearches {
   recordArrival({ alg, kid }: JWTHeaderParameters, fetchNumber: number): number {
     const key = JSON.stringify([alg, kid])
     const firstFetchNumber = this.#arrivals.get(key) ?? fetchNumber
-    const [oldestKey = key] = this.#arrivals.keys()
-    if (this.#arrivals.size >= maxArrivals) this.#arrivals.delete(oldestKey)
     this.#arrivals.set(key, firstFetchNumber)
     return firstFetchNumber
   }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '@x/core'
 import { type Call, type Exchange, headerParamsKey, withContext } from '@x/exchange'
 import {
   encodeHeaderArguments,
@@ -22,7 +23,7 @@ const maxPages = 100
  * (basic/transports/streamable-http, custom headers from tool parameters).
  */
 export class HeaderParamTools {
-  readonly #paramsByTool = new Map<string, readonly HeaderParam[]>()
+  readonly #paramsByTool = new BoundedMap<string, readonly HeaderParam[]>(maxRememberedTools)
 
   /**
    * Sends a request, with headers made from its arguments if the host sent none. If the server rejects a tool's
@@ -36,7 +37,7 @@ export class HeaderParamTools {
     if (!('error' in response) || response.error.code !== errorCodes.headerMismatch) return response
     const params = await findHeaderParams(exchange, request, call)
     if (params === undefined) return response
-    this.#remember(name, params)
+    this.#paramsByTool.set(name, params)
     return exchange(request, this.#withHeaders(name, request, call))
   }
 
@@ -47,12 +48,6 @@ export class HeaderParamTools {
     const headers = encodeHeaderArguments(headerParams, isJsonObject(args) ? args : {})
     limitHeaderParams(headers)
     return withContext(call, headerParamsKey, headers)
-  }
-
-  #remember(name: string, params: readonly HeaderParam[]): void {
-    const [oldest] = this.#paramsByTool.keys()
-    if (this.#paramsByTool.size >= maxRememberedTools && oldest !== undefined) this.#paramsByTool.delete(oldest)
-    this.#paramsByTool.set(name, params)
   }
 }
 

@@ -1,4 +1,4 @@
-import { errorRecord, type JsonObject } from '@x/core'
+import { BoundedMap, errorRecord, type JsonObject } from '@x/core'
 import type { Deps } from '../hop/hop-options.ts'
 import { digestTool, type PinStore } from './tool-rules.ts'
 
@@ -11,10 +11,9 @@ const maxRememberedTools = 1000
 export class PinnedTools {
   readonly #pins: PinStore
   readonly #deps: Deps
-  // Bounded by `maxRememberedTools`: the oldest is dropped.
-  readonly #checkedAt = new Map<string, number>()
-  /** Digests with which tools were withheld, so that each is logged once. Bounded by `maxRememberedTools`. */
-  readonly #withheld = new Map<string, string>()
+  readonly #checkedAt = new BoundedMap<string, number>(maxRememberedTools)
+  /** Digests with which tools were withheld, so that each is logged once. */
+  readonly #withheld = new BoundedMap<string, string>(maxRememberedTools)
 
   #isUnreadable = false
 
@@ -35,7 +34,7 @@ export class PinnedTools {
     const digest = await digestTool(tool)
     const accepted = (await this.#pins.get(name)) ?? (await this.#pins.add(name, digest))
     this.#checkedAt.delete(name)
-    if (accepted === digest) remember(this.#checkedAt, name, this.#deps.runtime.monotonicNow())
+    if (accepted === digest) this.#checkedAt.set(name, this.#deps.runtime.monotonicNow())
     else this.#reportWithheld(name, digest, accepted)
     return accepted === digest
   }
@@ -59,17 +58,11 @@ export class PinnedTools {
 
   #reportWithheld(name: string, digest: string, accepted: string): void {
     if (this.#withheld.get(name) === digest) return
-    remember(this.#withheld, name, digest)
+    this.#withheld.set(name, digest)
     const message =
       accepted === ''
         ? `The store of digests is full, so the tool ${name} is withheld`
         : `The definition of the tool ${name} has changed, so it is withheld until its digest is removed`
     this.#deps.log({ level: 'warn', code: 'tool_withheld', name: this.#deps.name, message })
   }
-}
-
-function remember<T>(entries: Map<string, T>, name: string, value: T): void {
-  const [oldest] = entries.keys()
-  if (entries.size >= maxRememberedTools && oldest !== undefined) entries.delete(oldest)
-  entries.set(name, value)
 }

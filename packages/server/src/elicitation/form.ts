@@ -1,4 +1,4 @@
-import { checkArgument } from '@x/core'
+import { BoundedMap, checkArgument } from '@x/core'
 import type { RequestedSchema } from '@x/schema'
 import { type CompiledSchema, type AnySchema, compileSchema, type SchemaOutput } from '../json-schema/compile-schema.ts'
 import type { CheckedValue } from '../json-schema/rejected-value.ts'
@@ -80,7 +80,9 @@ class FormCache {
   readonly #latestSchemas: (object | undefined)[] = Array.from({ length: maxLatestForms })
   readonly #latestForms: (Form<unknown> | undefined)[] = Array.from({ length: maxLatestForms })
   #nextLatest = 0
-  readonly #compiledByKey = new Map<string, { readonly createForm: CreateForm; rebuildCount: number }>()
+  readonly #compiledByKey = new BoundedMap<string, { readonly createForm: CreateForm; rebuildCount: number }>(
+    maxRememberedForms,
+  )
 
   get(schema: AnySchema, onRebuilt: () => void): Form<unknown> {
     const frequentForm = this.#frequent.get(schema)
@@ -115,8 +117,6 @@ class FormCache {
     const { requestedSchema, check, createCheckFor } = compileForm(schema, 'form')
     const firstForm = { requestedSchema, check }
     if (createCheckFor === undefined) return firstForm
-    const [oldestKey] = this.#compiledByKey.keys()
-    if (this.#compiledByKey.size >= maxRememberedForms && oldestKey !== undefined) this.#compiledByKey.delete(oldestKey)
     const createForm: CreateForm = (equalSchema) =>
       key.hasCode ? { requestedSchema, check: createCheckFor(equalSchema) } : firstForm
     this.#compiledByKey.set(key.text, { createForm, rebuildCount: 0 })

@@ -1,4 +1,4 @@
-import { encodeBase64url } from '@x/core'
+import { BoundedMap, encodeBase64url } from '@x/core'
 
 /** The load of an instance when it handed a call off. The report travels in the call's state. */
 export interface HandOffReport {
@@ -58,10 +58,12 @@ export interface FleetViewSource {
 export class FleetView {
   readonly #source: FleetViewSource
   #id: string | undefined
-  readonly #loadReports = new Map<string, { readonly relativeLoad: number; readonly reportedAt: number }>()
+  readonly #loadReports = new BoundedMap<string, { readonly relativeLoad: number; readonly reportedAt: number }>(
+    maxReports,
+  )
   #handOffCount = 0
   #returnedCallCount = 0
-  readonly #returnedCallIds = new Set<string>()
+  readonly #returnedCallIds = new BoundedMap<string, true>(maxReturnedCalls)
   #lastHandOffAt = Number.NEGATIVE_INFINITY
 
   constructor(source: FleetViewSource) {
@@ -80,11 +82,7 @@ export class FleetView {
     const reportedAt = this.#source.now() - ageMs
     const knownReport = this.#loadReports.get(instanceId)
     if (knownReport !== undefined && knownReport.reportedAt >= reportedAt) return
-    this.#loadReports.delete(instanceId)
     this.#loadReports.set(instanceId, { relativeLoad, reportedAt })
-    const [oldestInstanceId] = this.#loadReports.keys()
-    if (this.#loadReports.size > maxReports && oldestInstanceId !== undefined)
-      this.#loadReports.delete(oldestInstanceId)
   }
 
   /**
@@ -125,11 +123,8 @@ export class FleetView {
 
   #countReturnedCall(callId: string): void {
     if (this.#returnedCallIds.has(callId)) return
-    this.#returnedCallIds.add(callId)
+    this.#returnedCallIds.set(callId, true)
     this.#returnedCallCount++
-    const [oldestCallId] = this.#returnedCallIds
-    if (this.#returnedCallIds.size > maxReturnedCalls && oldestCallId !== undefined)
-      this.#returnedCallIds.delete(oldestCallId)
   }
 
   #isBalancerSticky(): boolean {

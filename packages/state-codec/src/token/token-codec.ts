@@ -1,4 +1,4 @@
-import { encodeBase64url, type JsonValue, type OptionTable, quoteText, isPromiseLike } from '@x/core'
+import { BoundedMap, encodeBase64url, type JsonValue, type OptionTable, quoteText, isPromiseLike } from '@x/core'
 import {
   codecOptionTable,
   resolveCodecOptions,
@@ -124,7 +124,9 @@ const maxCachedTokenLength = 2048
  * change.
  */
 function createContentCache() {
-  const contentsByToken = new Map<string, { readonly purpose: string; readonly content: string }>()
+  const contentsByToken = new BoundedMap<string, { readonly purpose: string; readonly content: string }>(
+    maxCachedTokens,
+  )
   return {
     get(token: string, purpose: string): string | undefined {
       const cachedEntry = contentsByToken.get(token)
@@ -132,8 +134,6 @@ function createContentCache() {
     },
     set(token: string, purpose: string, content: string): void {
       if (token.length > maxCachedTokenLength || contentsByToken.has(token)) return
-      const [oldestToken] = contentsByToken.size < maxCachedTokens ? [] : contentsByToken.keys()
-      if (oldestToken !== undefined) contentsByToken.delete(oldestToken)
       contentsByToken.set(token, { purpose, content })
     },
   }
@@ -224,15 +224,13 @@ const maxPurposes = 256
 
 function createKeyRing(keys: readonly RingKey[], type: TokenType, provider: CryptoProvider) {
   let secretsByIdPromise: Promise<ReadonlyMap<string, Uint8Array>> | undefined
-  const ciphersByPurpose = new Map<string, PurposeCiphers>()
+  const ciphersByPurpose = new BoundedMap<string, PurposeCiphers>(maxPurposes)
   const resolveKeyIdsOnce = (): Promise<ReadonlyMap<string, Uint8Array>> => {
     secretsByIdPromise ??= mapSecretsById(keys, provider)
     return secretsByIdPromise
   }
   const derivePurposeCiphers = async (purpose: string): Promise<PurposeCiphers> => {
     const purposeCiphers = await deriveCiphers(await resolveKeyIdsOnce(), { type, purpose })
-    const [oldestPurpose] = ciphersByPurpose.keys()
-    if (ciphersByPurpose.size >= maxPurposes && oldestPurpose !== undefined) ciphersByPurpose.delete(oldestPurpose)
     ciphersByPurpose.set(purpose, purposeCiphers)
     return purposeCiphers
   }

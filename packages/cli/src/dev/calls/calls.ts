@@ -1,5 +1,5 @@
 import { type ClientEvent, isClientError } from '@x/client'
-import { isJsonObject, messageOf } from '@x/core'
+import { BoundedMap, isJsonObject, messageOf } from '@x/core'
 import type { Middleware } from '@x/exchange'
 import { projectMetaKeys, protocolVersion, type RpcResponse, type Tool } from '@x/schema'
 import type { EventLog } from '../event-log.ts'
@@ -28,7 +28,7 @@ export class Calls {
   readonly #log: EventLog
   readonly #wire: Wire
   readonly #entries = new Map<number, CallEntry>()
-  readonly #callByState = new Map<string, number>()
+  readonly #callByState = new BoundedMap<string, number>(maxHostStates)
   #lastId = 0
   #tools: readonly Tool[] = []
 
@@ -122,8 +122,6 @@ export class Calls {
     const { resultType, requestState } = response.result
     if (resultType === 'input_required' && typeof requestState === 'string') {
       this.#callByState.set(requestState, id)
-      const [oldest] = this.#callByState.keys()
-      if (this.#callByState.size > maxHostStates && oldest !== undefined) this.#callByState.delete(oldest)
       return
     }
     this.#end(id, endOf(response.result))

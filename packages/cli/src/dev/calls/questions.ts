@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import type { ElicitAnswer, InputContext, InputHandlers } from '@x/client'
+import { BoundedMap } from '@x/core'
 import type { CreateMessageRequestParams, ElicitRequestFormParams, ElicitRequestURLParams } from '@x/schema'
 import type { EventLog } from '../event-log.ts'
 import type { QuestionView } from '../events.ts'
@@ -13,7 +14,7 @@ export class Questions {
   readonly #log: EventLog
   readonly #getCallId: () => number | undefined
   readonly #open = new Map<number, (answer: ElicitAnswer) => void>()
-  readonly #lastByKey = new Map<string, QuestionView>()
+  readonly #lastByKey = new BoundedMap<string, QuestionView>(maxLastQuestions)
   #lastId = 0
 
   constructor(log: EventLog, getCallId: () => number | undefined) {
@@ -61,7 +62,6 @@ export class Questions {
     const handlerKey = `${callId} ${key.replace(/~\d+$/, '')}`
     const view: QuestionView = { ...asked, again: reasonToAskAgain(asked, this.#lastByKey.get(handlerKey)) }
     this.#lastByKey.set(handlerKey, view)
-    if (this.#lastByKey.size > maxLastQuestions) this.#lastByKey.delete(this.#lastByKey.keys().next().value ?? '')
     return new Promise((resolve, reject) => {
       const close = (): void => {
         signal.removeEventListener('abort', abandon)

@@ -1,3 +1,4 @@
+import { BoundedMap } from '@x/core'
 import type { TaskHandle } from '@x/tasks/client'
 import type { EventLog } from '../event-log.ts'
 import type { Wire } from '../wire/wire.ts'
@@ -8,7 +9,7 @@ const maxTasks = 100
 export class Tasks {
   readonly #log: EventLog
   readonly #wire: Wire
-  readonly #handles = new Map<string, { readonly task: TaskHandle; readonly callId: number }>()
+  readonly #handles = new BoundedMap<string, { readonly task: TaskHandle; readonly callId: number }>(maxTasks)
 
   constructor(log: EventLog, wire: Wire) {
     this.#log = log
@@ -19,8 +20,6 @@ export class Tasks {
   add(task: TaskHandle): void {
     const { callId = 0 } = this.#wire
     this.#handles.set(task.taskId, { task, callId })
-    const [oldest] = this.#handles.keys()
-    if (this.#handles.size > maxTasks && oldest !== undefined) this.#handles.delete(oldest)
     this.#report(task, callId, 'working')
   }
 

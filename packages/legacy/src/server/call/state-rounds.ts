@@ -1,8 +1,8 @@
+import { BoundedMap } from '@x/core'
 import type { JsonValue, RpcRequest, StatefulResponse } from '@x/schema'
 import { isStateError, isStateUsageError } from '@x/state-codec'
 import type { LegacyClient } from '../../translate/request.ts'
 import type { LegacySettings, QuestionStateSettings } from '../session/options.ts'
-import { BoundedMap } from '../session/session.ts'
 import type { RoundStore, StoredRound } from './round-store.ts'
 import { decodeRound, encodeRound, type RoundQuestion, type WaitingRound } from './waiting-round.ts'
 
@@ -13,7 +13,7 @@ const maxWithdrawnQuestions = 100_000
 export class StateRounds implements RoundStore {
   readonly #questionState: QuestionStateSettings
   readonly #settings: LegacySettings
-  readonly #withdrawnQuestions = new BoundedMap<true>(maxWithdrawnQuestions)
+  readonly #withdrawnQuestions = new BoundedMap<string, true>(maxWithdrawnQuestions)
   #missingEchoCount = 0
 
   constructor(questionState: QuestionStateSettings, settings: LegacySettings) {
@@ -72,7 +72,7 @@ export class StateRounds implements RoundStore {
   /** Opens an answer's state, which works once (STA-005, STA-006). */
   async findByAnswer({ id, state }: StatefulResponse, owner: string): Promise<WaitingRound | undefined> {
     const questionId = String(id)
-    if (typeof state !== 'string' || this.#withdrawnQuestions.get(questionId) === true) return undefined
+    if (typeof state !== 'string' || this.#withdrawnQuestions.has(questionId)) return undefined
     try {
       const binding = bindingOf(owner, questionId)
       return decodeRound(await this.#questionState.codec.open(state, { purpose: statePurpose, binding }))

@@ -1,4 +1,4 @@
-import { isLimitError, type Ledger, randomId, sha256Hex } from '@x/core'
+import { BoundedMap, isLimitError, type Ledger, randomId, sha256Hex } from '@x/core'
 import { callerKeyOf, type Principal } from '@x/exchange'
 import { type ClientCapabilities, type Implementation, isJsonObject, type JsonValue } from '@x/schema'
 import { principalIdentityOf } from '@x/exchange/internal'
@@ -46,7 +46,7 @@ export function createSessions(
   settings: LegacySettings,
   { now, ledger }: { readonly now: () => number; readonly ledger: Ledger },
 ): Sessions {
-  const openedSessions = new BoundedMap<Session>(maxRememberedSessions)
+  const openedSessions = new BoundedMap<string, Session>(maxRememberedSessions)
   const endedSessions = createEndedSessions(ledger, now)
   const isLive = ({ key, expiresAt }: Session): boolean => now() < expiresAt && !endedSessions.has(key)
 
@@ -174,35 +174,5 @@ export function readImplementation(info: JsonValue | undefined): Implementation 
     ...(typeof title === 'string' && { title }),
     ...(typeof description === 'string' && { description }),
     ...(typeof websiteUrl === 'string' && { websiteUrl }),
-  }
-}
-
-/** When it is full, it removes its oldest entry. */
-export class BoundedMap<T> {
-  readonly #maxEntries: number
-  readonly #entries = new Map<string, T>()
-
-  constructor(maxEntries: number) {
-    this.#maxEntries = maxEntries
-  }
-
-  get(key: string): T | undefined {
-    return this.#entries.get(key)
-  }
-
-  set(key: string, value: T): void {
-    this.#entries.delete(key)
-    this.#entries.set(key, value)
-    const [oldestKey] = this.#entries.keys()
-    if (this.#entries.size > this.#maxEntries && oldestKey !== undefined) this.#entries.delete(oldestKey)
-  }
-
-  delete(key: string): void {
-    this.#entries.delete(key)
-  }
-
-  /** A copy of the values, the oldest first. */
-  list(): T[] {
-    return [...this.#entries.values()]
   }
 }

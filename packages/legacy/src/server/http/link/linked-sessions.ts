@@ -1,5 +1,5 @@
-import { isUnavailable } from '@x/core'
-import { BoundedMap, type Session } from '../../session/session.ts'
+import { BoundedMap, isUnavailable } from '@x/core'
+import type { Session } from '../../session/session.ts'
 import type { LinkContext } from './link-context.ts'
 import type { StoredSession } from './link-store.ts'
 
@@ -15,9 +15,9 @@ interface KnownSession extends Pick<Session, 'key' | 'expiresAt'> {
 /** Keeps the records of sessions in the store. Each is read once, and again after another instance has changed it. */
 export class LinkedSessions {
   readonly #context: LinkContext
-  #knownSessions = new BoundedMap<KnownSession>(maxSessions)
+  #knownSessions = new BoundedMap<string, KnownSession>(maxSessions)
   /** Records from before the last gap, for use while the store is unreachable. */
-  readonly #earlierSessions = new BoundedMap<KnownSession>(maxSessions)
+  readonly #earlierSessions = new BoundedMap<string, KnownSession>(maxSessions)
   #changeCount = 0
 
   constructor(context: LinkContext) {
@@ -63,12 +63,14 @@ export class LinkedSessions {
    * instance, the newer one is stored again.
    */
   async catchUp(): Promise<void> {
-    for (const known of this.#knownSessions.list()) {
+    // A copy, because a session that is restored becomes the newest.
+    const knownSessions = Array.from(this.#knownSessions.values())
+    for (const known of knownSessions) {
       if (known.record.version > 0) await this.#restore(known)
       this.#earlierSessions.set(known.key, known)
     }
     this.#changeCount += 1
-    this.#knownSessions = new BoundedMap<KnownSession>(maxSessions)
+    this.#knownSessions = new BoundedMap<string, KnownSession>(maxSessions)
     for (const key of Array.from(this.#context.sessionStates.list(), (state) => state.key)) await this.reload(key)
   }
 
