@@ -109,7 +109,9 @@ test('a server that stops gives notice: it is not ready and still serves, and on
     drained.push('drain')
     return () => void drained.push('back')
   }
-  const http = await startHttpServer(testServer(exchange, { drain }), { keepAliveMs: 0, timeoutMs: 0 }, clock)
+  const attachHost = () => async () => void drained.push('closed')
+  const server = testServer(exchange, { drain, attachHost })
+  const http = await startHttpServer(server, { keepAliveMs: 0, timeoutMs: 0 }, clock)
   const closing = http.close({ noticeMs: 3000, graceMs: 5000 })
   expect([await check(http, '/readyz'), await check(http, '/healthz')]).toEqual([
     [503, '{"ok":false}'],
@@ -134,7 +136,7 @@ test('a server that stops gives notice: it is not ready and still serves, and on
   expect(await late.waitForClose()).toMatch(/HTTP\/1.1 503 [^]*The server is stopping/)
   second.answer()
   await closing
-  expect(drained).toEqual(['drain', 'drain', 'back', 'back'])
+  expect(drained).toEqual(['drain', 'drain', 'closed', 'back', 'back'])
   expect(clock.countTimers()).toBe(0)
 })
 

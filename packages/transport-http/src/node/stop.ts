@@ -40,10 +40,16 @@ export function createStopFunction(deps: StopDeps): (options?: StopOptions) => P
   const detachHost = deps.mcpServer.attachHost()
   let stopPromise: Promise<void> | undefined
   let ignoreStopSignals = (): void => {}
-  const begin = (times: StopTimes): Promise<void> =>
-    stopHttpServer(deps, times)
-      .finally(() => releaseHost(detachHost({ graceMs: times.graceMs }), times, deps))
-      .finally(ignoreStopSignals)
+  const begin = (times: StopTimes): Promise<void> => {
+    const undrainFunctions: Undrain[] = []
+    return (
+      stopHttpServer(deps, times, undrainFunctions)
+        .finally(() => releaseHost(detachHost({ graceMs: times.graceMs }), times, deps))
+        // Other hosts of the server go on. Before it is closed, it would take new work, such as the tasks just released.
+        .finally(() => undrainFunctions.forEach((undrain) => undrain()))
+        .finally(ignoreStopSignals)
+    )
+  }
   const stop = (options: StopOptions = {}): Promise<void> => {
     try {
       const times = resolveOptions(options, stopOptionTable, 'close')
@@ -65,10 +71,13 @@ export function createStopFunction(deps: StopDeps): (options?: StopOptions) => P
 
 type StopTimes = ResolvedOptions<StopOptions, typeof stopOptionTable>
 
-async function stopHttpServer(deps: StopDeps, { graceMs, noticeMs }: StopTimes): Promise<void> {
+async function stopHttpServer(
+  deps: StopDeps,
+  { graceMs, noticeMs }: StopTimes,
+  undrainFunctions: Undrain[],
+): Promise<void> {
   const { mcpServer, onPhase, schedule } = deps
   onPhase('leaving')
-  const undrainFunctions: Undrain[] = []
   if (noticeMs > 0) {
     // Running calls are not handed off yet: a balancer that still counts this instance as ready would send them back to
     // it.
@@ -77,11 +86,7 @@ async function stopHttpServer(deps: StopDeps, { graceMs, noticeMs }: StopTimes):
   }
   undrainFunctions.push(mcpServer.drain({ graceMs }))
   onPhase('refusing')
-  try {
-    await stopGracefully(deps, graceMs)
-  } finally {
-    for (const undrain of undrainFunctions) undrain()
-  }
+  await stopGracefully(deps, graceMs)
 }
 
 /** Milliseconds beyond `graceMs` in which a server closes, together with its extensions. */
