@@ -1,12 +1,16 @@
 import { BusError, type ChangeBus, type Log, type LogRecord, memoryBus } from '@x/core'
 import type { ServerExtension } from '@x/exchange'
-import { memoryStore, storedState } from '@x/state-codec'
+import { memoryStore, StateError, storedState } from '@x/state-codec'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import { createServer, tool } from './index.ts'
 import { createLogCollector } from './testing/ask.ts'
 
 const about = { name: 'demo', version: '1.0.0', tools: [tool('t', { description: 't', run: () => 'ran' })] }
+
+const codec = storedState({ store: memoryStore() })
+
+type Ping = () => Promise<void>
 
 describe('A server', () => {
   test('is ready while an extension that is not required cannot reach its store: its load and one report name it [UNA-004]', async () => {
@@ -130,13 +134,20 @@ describe('A server', () => {
     ])
   })
 
-  test('writes the end of an outage of its bus that only its checks have noticed', async () => {
+  test.each([
+    [
+      'bus',
+      new BusError('unavailable', 'away'),
+      (ping: Ping) => ({ subscriptions: { bus: { ...memoryBus(), ping } } }),
+    ],
+    ['state', new StateError('unavailable', 'away'), (ping: Ping) => ({ state: { ...codec, ping } })],
+  ])('writes the end of an outage of its %s that only its checks have noticed', async (_, failure, settingsOf) => {
     const records: LogRecord[] = []
     const clock = manualClock()
-    let down: Error | undefined = new BusError('unavailable', 'The line is cut')
-    const bus = { ...memoryBus(), ping: () => (down === undefined ? Promise.resolve() : Promise.reject(down)) }
+    let down: Error | undefined = failure
+    const settings = settingsOf(() => (down === undefined ? Promise.resolve() : Promise.reject(down)))
     const log = (record: LogRecord) => void records.push(record)
-    const server = createServer({ ...about, log, runtime: clock, subscriptions: { bus } })
+    const server = createServer({ ...about, log, runtime: clock, ...settings })
     await server.ready()
     down = undefined
     clock.advance(15_000)

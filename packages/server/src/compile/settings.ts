@@ -99,7 +99,10 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     ledger,
     stateCodec,
     readinessChecks: readinessChecksOf(
-      async () => stateCodec?.ping?.(),
+      async () => {
+        await stateCodec?.ping?.()
+        services.succeed('StateError')
+      },
       async () => {
         await busOf(definition)?.ping?.()
         services.succeed('BusError')
