@@ -40,9 +40,9 @@ export async function checkGateway(
 /** `connectAny` gives a program a minute to start, and then starts it once more. */
 const startTimeoutMs = 150_000
 
-/** Some servers show a tool that asks only to a client that can answer. No tool is called here. */
-const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
-const client = { name: 'mcpx', version: '1.0.0', capabilities }
+/** Some servers show a tool that asks only to a client that can answer. No tool is called here, but roots are listed. */
+const capabilities = { elicitation: { form: {}, url: {} }, sampling: {} }
+const client = { name: 'mcpx', version: '1.0.0', capabilities, roots: () => [] }
 
 async function testUpstream(upstream: string, options: GatewayOptions, io: CliIo): Promise<UpstreamReport> {
   const { [upstream]: checked } = options.upstreams

@@ -99,18 +99,22 @@ test('gateway check names each upstream with its tools, or with what is wrong', 
   expect(out).toMatch(/crm +1 tool\nhr +\S/)
 })
 
-test('gateway check waits for an upstream that starts slowly', async () => {
+test('gateway check waits for an upstream that starts slowly, and answers one that asks for roots', async () => {
   const program = `
     import { createInterface } from 'node:readline'
     await new Promise((resolve) => setTimeout(resolve, 6000))
+    const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }))
+    let show
+    const tools = new Promise((resolve) => (show = resolve))
     for await (const line of createInterface({ input: process.stdin })) {
-      const { id, method } = JSON.parse(line)
-      const result = {
-        initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'own', version: '1' } },
-        'tools/list': { tools: [{ name: 'find', inputSchema: { type: 'object' } }] },
-      }[method]
-      const error = { code: -32601, message: 'Method not found' }
-      if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, ...(result ? { result } : { error }) }))
+      const { id, method, result } = JSON.parse(line)
+      const serverInfo = { name: 'own', version: '1' }
+      if (method === 'initialize')
+        send({ id, result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo } })
+      else if (method === 'notifications/initialized') send({ id: 'roots', method: 'roots/list' })
+      else if (id === 'roots') show(result?.roots ? [{ name: 'find', inputSchema: { type: 'object' } }] : [])
+      else if (method === 'tools/list') tools.then((tools) => send({ id, result: { tools } }))
+      else if (id !== undefined) send({ id, error: { code: -32601, message: 'Method not found' } })
     }`
   await writeFile(join(folder, 'slow.mjs'), program)
   const config = await writeConfig({}, { slow: { command: process.execPath, args: ['slow.mjs'] } })
