@@ -20,6 +20,9 @@ const tsc = [...compilers].at(-1)?.[1] ?? ''
 /** @type {readonly Step[]} */
 const steps = [
   { name: 'build', command: ['turbo', 'run', 'build', '--output-logs=errors-only', '--concurrency=2'] },
+  // The longest chain of steps, so it begins as early as it can.
+  { name: 'reference', command: ['typedoc', '--logLevel', 'Warn'], after: 'build' },
+  { name: 'site', command: ['pnpm', '--silent', '--filter', '@apps/site', 'site'], after: 'reference' },
   {
     name: 'format',
     command: ['biome', 'format', '--config-path=tooling/lint', '.'],
@@ -59,8 +62,6 @@ const steps = [
   { name: 'types of mcpx dev', command: [tsc, '-p', 'packages/cli/web'] },
   { name: 'types of scripts', command: [tsc, '-p', 'tooling/tsconfig/scripts.json'] },
   { name: 'package shape', command: ['node', 'tooling/checks/src/package-shape.mjs'], after: 'build' },
-  { name: 'reference', command: ['typedoc', '--logLevel', 'Warn'], after: 'build' },
-  { name: 'site', command: ['pnpm', '--silent', '--filter', '@apps/site', 'site'], after: 'reference' },
 ]
 
 /** @type {Step} */
