@@ -79,14 +79,11 @@ export { DefinitionError, type DefinitionErrorCode, isDefinitionError } from './
 export {
   limitErrorToHttp,
   limitErrorToMcp,
-  type LimitResponse,
   stoppingError,
   unavailableError,
 } from './errors/rejections.ts'
 export type {
   HttpLimits,
-  HttpErrorContext,
-  HttpErrorHead,
   HttpProtocolAdapter,
   HttpReply,
   HttpRequestView,
@@ -97,4 +94,11 @@ export type {
   StreamPeer,
   StreamProtocolAdapter,
 } from './transports/protocol-adapters.ts'
+export type {
+  AuthenticationContext,
+  HttpErrorContext,
+  HttpErrorHead,
+  HttpErrorResponse,
+} from './errors/http-errors.ts'
+export type { ProcessExit, ProcessView } from './transports/process.ts'
 export type { HttpAuthorizer, HttpHeaders, HttpResponseHead, HttpTarget } from './transports/http-authorizer.ts'

@@ -25,7 +25,7 @@ export {
   notSentReason,
   overloadedReason,
 } from './errors/rejections.ts'
-export { createMissingScopesError, type FailedCall, logMissingScopes, neededScopesOf } from './errors/missing-scopes.ts'
+export { createMissingScopesError, logMissingScopes, neededScopesOf } from './errors/missing-scopes.ts'
 export { quotaError, quotaReason } from './errors/quota.ts'
 export { createSuspension, isSuspension } from './errors/suspension.ts'
 export {

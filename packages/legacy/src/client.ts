@@ -11,12 +11,11 @@ export type {
   DetectedRevisions,
   HttpOptions,
   LegacyServerPeer,
-  ProcessEnd,
   ProcessStreams,
-  ProcessView,
   ServerPeer,
   StdioOptions,
   WrapStreams,
 } from './client/options.ts'
+export type { ProcessExit, ProcessView } from '@x/exchange'
 export type { AddressEntry, CommandEntry, ServerTarget } from './client/target.ts'
 export { type LegacyRevision, legacyRevisions } from './translate/revisions.ts'

@@ -28,14 +28,7 @@ export interface AskedQuestion {
 }
 
 /** Asked in a round of a call, or by a task. */
-export interface ObservedQuestion {
-  /** Key that the handler gave the question. */
-  readonly key: string
-  /** What a user reads, empty for sampling and roots. */
-  readonly message: string
-  /** How often the question was asked, this time included. More than 1 if the server did not accept an answer. */
-  readonly times: number
-}
+export type ObservedQuestion = Pick<AskedQuestion, 'key' | 'message' | 'times'>
 
 /**
  * Content of a form, result of sampling, list of roots, or action of the user. `'accept'` answers a URL, and a form

@@ -1,3 +1,4 @@
+import type { Progress } from '@x/client'
 import { createLog, errorRecord } from '@x/core'
 import {
   type InputRequest,
@@ -28,12 +29,7 @@ export interface ObservedRound {
 }
 
 /** How far a call has come (basic/patterns/progress). */
-export interface ObservedProgress {
-  readonly target: string
-  readonly progress: number
-  readonly total?: number
-  readonly message?: string
-}
+export type ObservedProgress = Progress & { readonly target: string }
 
 /** A log message of a call (server/utilities/logging). */
 export interface ObservedLog {

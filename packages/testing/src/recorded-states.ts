@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type MultiRoundMethod, type InputAnswers, isClientError, type PendingCall, type Round } from '@x/client'
 import { codeOf, isJsonObject, type JsonObject, type JsonValue, messageOf } from '@x/core'
-import type { Principal, Server } from '@x/exchange'
+import type { Principal } from '@x/exchange'
 import { createAnswerRegistry, type AnswerRegistry, type Answers, splitKey } from './answers.ts'
 import { findFirstDifference } from './stop-at-every-step.ts'
 import type { SealedValue, ServerFactory } from './server-kit.ts'
-import { type OpenedClient, openTestClient, type TestClient } from './test-client.ts'
+import { openTestClient, type TestClient } from './test-client.ts'
 import { testRuntime } from './test-runtime.ts'
 import { formatValue, isTestingError, TestingError } from './testing-error.ts'
 
@@ -53,7 +53,7 @@ export interface RecordedCheck {
   readonly states: readonly StateCheck[]
 }
 
-type OpenedTestClient = OpenedClient<Server, readonly []>
+type OpenedTestClient = ReturnType<typeof openTestClient>
 
 interface Recording {
   readonly server: { readonly name: string; readonly version: string }

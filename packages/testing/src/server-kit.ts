@@ -38,15 +38,7 @@ export interface TrackedKit {
   readonly sealedValues: ReadonlyMap<string, SealedValue>
 }
 
-/** What a test can choose of a kit. */
-export interface KitOptions {
-  readonly runtime?: Partial<Runtime> | undefined
-  readonly strictReplay: boolean
-  readonly shedding?: ServerDefinition['shedding']
-  readonly log: Log
-}
-
-export function createKit({ runtime, shedding, ...others }: KitOptions): TrackedKit {
+export function createKit({ runtime, shedding, ...others }: Omit<ServerKit, 'state'>): TrackedKit {
   const usedMembers = new Set<string>()
   const sealedValues = new Map<string, SealedValue>()
   const now = runtime?.now

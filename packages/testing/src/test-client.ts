@@ -99,17 +99,11 @@ export function testClient<S extends Server, const Extensions extends readonly C
   return openTestClient(target, options).client
 }
 
-/** A test client, with the kit that its server's instances use. */
-export interface OpenedClient<S extends Server, Extensions extends readonly ClientExtension[]> {
-  readonly client: TestClient<S, Extensions>
-  readonly trackedKit: TrackedKit
-}
-
-/** Also gives the tracked kit, to other functions of this package. */
+/** Also gives the kit that the server's instances use, to other functions of this package. */
 export function openTestClient<S extends Server, const Extensions extends readonly ClientExtension[] = readonly []>(
   target: S | ServerFactory<S>,
   options: TestClientOptions<Extensions>,
-): OpenedClient<S, Extensions> {
+): { readonly client: TestClient<S, Extensions>; readonly trackedKit: TrackedKit } {
   const { answers = {}, runtime, capabilities = allCapabilities, instanceCount } = options
   const clientOptions = clientOptionsOf(options)
   const observer = createTestObserver()

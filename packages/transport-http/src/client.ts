@@ -6,7 +6,7 @@
 
 export type { Clock } from '@x/core'
 export type { HttpConnection } from './client/connect.ts'
-export { connectHttp, createHttpClient, type NodeConnectOptions, type UndiciOptions } from './client/connect-node.ts'
+export { connectHttp, createHttpClient, type NodeConnectOptions } from './client/connect-node.ts'
 export type { HttpEvent, HttpEventListener } from './client/event-stream.ts'
 export type { HttpClient } from './client/http-client.ts'
 export { HttpError, type HttpErrorCode, type HttpErrorDetails, isHttpError } from './client/http-error.ts'

@@ -10,12 +10,11 @@ export { connectStdio, type StdioConnection } from './client/connect-stdio.ts'
 export { connectStreams, type ClientStreamConnection } from './client/connect-streams.ts'
 export type {
   ConnectionOptions,
-  ProcessExit,
   StartedProcess,
   StdioConnectOptions,
   StreamConnectOptions,
 } from './client/options.ts'
-export type { ProcessView } from './client/supervisor.ts'
+export type { ProcessExit, ProcessView } from '@x/exchange'
 export type { ServeStdioOptions } from './server/options.ts'
 export { serveStdio, type StdioServer } from './server/serve-stdio.ts'
 export { isStdioError, StdioError, type StdioErrorCode, type StdioErrorDetails } from './stdio-error.ts'

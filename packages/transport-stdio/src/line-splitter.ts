@@ -82,10 +82,7 @@ export function createLineSplitter(maxBytes: number, sink: LineSink): LineSplitt
   }
 }
 
-interface Excerpt {
-  readonly head: Buffer
-  readonly tail: Buffer
-}
+type Excerpt = Readonly<Record<'head' | 'tail', Buffer>>
 
 function createExcerpt(bytes: Buffer): Excerpt {
   return { head: Buffer.from(bytes.subarray(0, headBytes)), tail: Buffer.from(bytes.subarray(-tailBytes)) }

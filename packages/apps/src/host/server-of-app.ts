@@ -1,3 +1,4 @@
+import type { Call } from '@x/exchange'
 import { errorCodes, isJsonObject, type JsonObject, McpError, type ReadResourceResult, type Tool } from '@x/schema'
 import type { CallToolResult } from '@x/schema'
 import { isToolFor } from '@x/schema/internal'
@@ -10,9 +11,7 @@ export interface AppHostClient {
 }
 
 /** The options of a call. */
-export interface CallSignal {
-  readonly signal?: AbortSignal | undefined
-}
+export type CallSignal = Partial<Pick<Call, 'signal'>>
 
 /** A page's server, as the page may use it. */
 export interface ServerOfApp {

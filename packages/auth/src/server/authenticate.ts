@@ -7,13 +7,12 @@ import {
   unavailableErrorIn,
   withTimeout,
 } from '@x/core'
-import { limitErrorToHttp, type Principal } from '@x/exchange'
+import { type AuthenticationContext, type HttpErrorResponse, limitErrorToHttp, type Principal } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
 import { type TokenBinding, type BindingOptions, parseTokenBinding, verifyBinding, isPlainBearer } from './binding.ts'
-import type { Challenges, HttpErrorResponse } from './challenge.ts'
+import type { Challenges } from './challenge.ts'
 import {
   type AccessToken,
-  type AuthenticationContext,
   toCanonicalCredentials,
   type HttpRequestHead,
   isCanonicalBearer,

@@ -1,17 +1,8 @@
 import { formatRetryAfter } from '@x/core'
-import { errorCodes, type JsonObject } from '@x/schema'
+import type { HttpErrorResponse } from '@x/exchange'
+import { errorCodes } from '@x/schema'
 import { proofAlgorithms } from './dpop.ts'
 import type { Scopes } from '../scopes.ts'
-
-/** Rejects a request. The HTTP transport recognizes this type by its `status`. */
-export interface HttpErrorResponse {
-  readonly status: number
-  readonly message: string
-  /** JSON-RPC code. Default: that of an invalid request. */
-  readonly code?: number
-  readonly data?: JsonObject
-  readonly headers: Readonly<Record<string, string>>
-}
 
 /** Responses that reject requests. */
 export interface Challenges {

@@ -1,5 +1,3 @@
-import type { Ledger } from '@x/core'
-
 /** As much of an HTTP request as authentication reads; `RequestView` of `@x/transport-http` has these members. */
 export interface HttpRequestHead {
   readonly method: string
@@ -9,16 +7,6 @@ export interface HttpRequestHead {
   readonly source: unknown
   /** Values of a header by its name in lower case: one for each line, if the platform keeps the lines separate. */
   headerValues(name: string): readonly string[]
-}
-
-/** What authenticating one request uses of its server. The HTTP transport passes it. */
-export interface AuthenticationContext {
-  /** Limits introspections and proofs. */
-  readonly ledger: Ledger
-  /** Key of the client's address in the ledger. */
-  readonly callerKey: string
-  /** Reports a rejected token, or an issuer that cannot be reached. */
-  report(error: unknown): void
 }
 
 /** Not verified yet. */

@@ -1,5 +1,6 @@
 import { isUnavailable, type Ledger, objectWith, type OptionTable, optionTypes } from '@x/core'
-import { isJsonObject, type JsonValue } from '@x/schema'
+import { isJsonObject } from '@x/schema'
+import type { StateCodec, StateStore } from '@x/state-codec'
 import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose'
 import type { HttpRequestHead } from './credentials.ts'
 import { sha256 } from '../digest.ts'
@@ -16,12 +17,12 @@ export interface DpopOptions {
    * contain the time, and clients put them into their proofs, so that no proof can be made in advance. Without a codec,
    * proofs need no nonce.
    */
-  readonly state?: NonceCodec | undefined
+  readonly state?: Pick<StateCodec, 'seal' | 'open'> | undefined
   /**
    * A store of `@x/state-codec` in which all instances record used proofs. By default each process records only those
    * that it has received.
    */
-  readonly usedProofs?: UsedProofs | undefined
+  readonly usedProofs?: Pick<StateStore, 'add'> | undefined
 }
 
 export const dpopOptionTable = {
@@ -29,20 +30,6 @@ export const dpopOptionTable = {
   state: { type: objectWith(['seal', 'open'], 'a codec, such as sealedState({ keys })') },
   usedProofs: { type: objectWith(['add'], 'a store of @x/state-codec') },
 } satisfies OptionTable<DpopOptions>
-
-/** As much of a state codec as nonces need. */
-export interface NonceCodec {
-  seal(value: JsonValue, context: { readonly purpose: string }): Promise<string>
-  open(token: string, context: { readonly purpose: string; readonly reusable: boolean }): Promise<JsonValue>
-}
-
-/**
- * As much of a state store as recording proofs needs. `add` returns false if the key was added before and has not
- * expired.
- */
-export interface UsedProofs {
-  add(key: string, value: string, ttlMs: number): Promise<boolean>
-}
 
 /** What a proof is checked against. */
 export interface ProofContext {
@@ -145,7 +132,7 @@ async function renewNonce(givenNonce: unknown, { state, now }: ProofSettings): P
     : state.seal({ madeAt: now() }, { purpose: noncePurpose })
 }
 
-async function openNonce(state: NonceCodec, givenNonce: string): Promise<number | undefined> {
+async function openNonce(state: NonNullable<DpopOptions['state']>, givenNonce: string): Promise<number | undefined> {
   try {
     const value = await state.open(givenNonce, { purpose: noncePurpose, reusable: true })
     const madeAt = isJsonObject(value) ? value['madeAt'] : undefined

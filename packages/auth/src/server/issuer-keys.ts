@@ -1,6 +1,6 @@
 import { BoundedMap } from '@x/core'
 import { type CryptoKey, errors, type JWTHeaderParameters } from 'jose'
-import type { AuthenticationContext } from './credentials.ts'
+import type { AuthenticationContext } from '@x/exchange'
 import { type CachedKeys, KeyCache, type KeySource } from './key-cache.ts'
 import { isTokenError, TokenError } from './token-error.ts'
 

@@ -1,7 +1,7 @@
 import { type OptionTable, optionTypes, quoteText } from '@x/core'
+import type { AuthenticationContext } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
 import { decodeJwt } from 'jose'
-import type { AuthenticationContext } from './credentials.ts'
 import { parseSecureUrl } from '../oauth-urls.ts'
 import { createIssuerFetch } from './issuer-requests.ts'
 import { createIntrospection, type IntrospectionOptions } from './introspect.ts'

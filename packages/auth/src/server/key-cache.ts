@@ -1,6 +1,6 @@
 import { captureAsyncContext } from '@x/core'
-import type { AuthenticationContext } from './credentials.ts'
 import { createLocalJWKSet } from 'jose'
+import type { AuthenticationContext } from '@x/exchange'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { parseSecureUrl } from '../oauth-urls.ts'
 import { discoverIssuerMetadata, fetchJson } from './issuer-requests.ts'

@@ -1,3 +1,4 @@
+import type { AuthenticationContext } from '@x/exchange'
 import {
   type Clock,
   createLedger,
@@ -13,7 +14,6 @@ import { compileImpliedScopes, type ImpliedScopes, type Scopes } from '../scopes
 import { type AuthenticationState, TokenCache } from './authenticate.ts'
 import type { CertificateOf } from './binding.ts'
 import { createChallenges } from './challenge.ts'
-import type { AuthenticationContext } from './credentials.ts'
 import { createProofVerifier, type DpopOptions, dpopOptionTable } from './dpop.ts'
 import { type IssuerOptions, issuerOptionTable, Issuers, type SharedIssuerSettings } from './issuers.ts'
 import { createMetadataUrl } from './metadata.ts'

@@ -1,4 +1,4 @@
-import type { HttpErrorContext } from '@x/exchange'
+import type { AuthenticationContext, HttpErrorContext, HttpErrorResponse } from '@x/exchange'
 import { logMissingScopes, neededScopesOf } from '@x/exchange/internal'
 import type { WireError } from '@x/schema'
 import { parseScopes } from '../scopes.ts'
@@ -8,8 +8,7 @@ import {
   type AuthenticationState,
   defaultChallengesOf,
 } from './authenticate.ts'
-import type { HttpErrorResponse } from './challenge.ts'
-import type { AuthenticationContext, HttpRequestHead } from './credentials.ts'
+import type { HttpRequestHead } from './credentials.ts'
 import { canonicalizeResource, createMetadataDocuments, type MetadataDocument } from './metadata.ts'
 import {
   checkProtectOptions,

@@ -1,7 +1,7 @@
 import { quoteText } from '@x/core'
+import type { AuthenticationContext } from '@x/exchange'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { type CryptoKey, decodeProtectedHeader, errors, jwtVerify, type JWTVerifyOptions } from 'jose'
-import type { AuthenticationContext } from './credentials.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import { TokenError, type TokenErrorCode } from './token-error.ts'
 

@@ -1,11 +1,9 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { CacheEntry, CachePartition } from '../request/options.ts'
+import type { ClientRequest } from '../request/request.ts'
 
 /** What determines a result, and therefore its place in the cache (server/utilities/caching, cache key). */
-export interface CacheKey {
-  readonly method: string
-  readonly params: JsonObject
-}
+export type CacheKey = Pick<ClientRequest<string>, 'method' | 'params'>
 
 /** Gets the request of each stored result. */
 export type CacheVisitor = (key: CacheKey) => void

@@ -1,24 +1,13 @@
 import { isSecureUrl, quoteText } from '@x/core'
-import {
-  type CallToolResult,
-  checkInputRequest,
-  type GetPromptResult,
-  type InputRequest,
-  isJsonObject,
-  type JsonObject,
-  type ReadResourceResult,
-} from '@x/schema'
+import { checkInputRequest, type InputRequest, isJsonObject, type JsonObject } from '@x/schema'
+import type { CompleteResults } from './complete-results.ts'
 import { describeCheckFailure } from './client-error.ts'
 
-/** Methods that may answer with `input_required`, and their complete results (basic/patterns/mrtr). */
-export interface MultiRoundResults {
-  'tools/call': CallToolResult
-  'prompts/get': GetPromptResult
-  'resources/read': ReadResourceResult
-}
+/** A method that may answer with `input_required` (basic/patterns/mrtr). */
+export type MultiRoundMethod = 'tools/call' | 'prompts/get' | 'resources/read'
 
-/** A method whose server may ask for input. */
-export type MultiRoundMethod = keyof MultiRoundResults
+/** Complete results of these methods. */
+export type MultiRoundResults = Pick<CompleteResults, MultiRoundMethod>
 
 /** What a server needs before it continues a call: at least one request, or a state. */
 export interface InputRequired {

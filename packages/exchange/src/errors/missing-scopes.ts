@@ -1,13 +1,7 @@
-import type { Log, LogContext } from '@x/core'
-import { errorCodes, findMethodRow, isJsonObject, McpError, type RpcRequest, type WireError } from '@x/schema'
+import type { LogContext } from '@x/core'
+import { errorCodes, findMethodRow, isJsonObject, McpError, type WireError } from '@x/schema'
 import type { Principal } from '../call/exchange.ts'
-
-/** Which request failed. Undefined if it could not be read. */
-export interface FailedCall {
-  readonly request: Pick<RpcRequest, 'id' | 'method' | 'params'> | undefined
-  readonly principal: Principal | undefined
-  readonly log: Log
-}
+import type { HttpErrorContext } from './http-errors.ts'
 
 const missingScopesReason = 'insufficient_scope'
 
@@ -30,7 +24,7 @@ const loggedErrorData = new WeakSet<object>()
 /** Logs which of the needed scopes a caller lacks. Does nothing for any other error. */
 export function logMissingScopes(
   error: WireError,
-  { request, principal, log }: FailedCall,
+  { request, principal, log }: HttpErrorContext,
   grantedScopes: readonly string[] = principal?.scopes ?? [],
 ): void {
   const neededScopes = neededScopesOf(error)
@@ -54,7 +48,7 @@ function describeMissingScopes(
   return `${principal?.subject ?? 'A caller without a principal'} lacks the scopes ${missingScopes.join(' ')}`
 }
 
-function describeRequest(request: FailedCall['request']): LogContext {
+function describeRequest(request: HttpErrorContext['request']): LogContext {
   if (request === undefined) return {}
   const { id, method, params } = request
   const name = params?.[findMethodRow(method)?.targetParam ?? '']

@@ -1,5 +1,6 @@
-import { formatRetryAfter, isJsonObject, type JsonObject, type LimitError } from '@x/core'
+import { formatRetryAfter, isJsonObject, type LimitError } from '@x/core'
 import { errorCodes, McpError } from '@x/schema'
+import type { HttpErrorResponse } from './http-errors.ts'
 import { quotaError } from './quota.ts'
 
 /** `data.reason` of the error for a limit that all callers share. Over HTTP its status is 503. */
@@ -13,17 +14,8 @@ export function limitErrorToMcp({ kind, max, scope, retryAfterMs, advice }: Limi
   return new McpError(errorCodes.internal, message, { data })
 }
 
-/** A reached limit as an HTTP response: 429 for one caller's, 503 for that of all callers. */
-export interface LimitResponse {
-  readonly status: 429 | 503
-  readonly message: string
-  readonly code: number
-  readonly data?: JsonObject
-  readonly headers: Readonly<Record<string, string>>
-}
-
-/** HTTP response for a limit of the ledger that a request reaches before a call exists. */
-export function limitErrorToHttp(error: LimitError): LimitResponse {
+/** HTTP response for a limit of the ledger that a request reaches before a call exists: 429, or 503 for all callers'. */
+export function limitErrorToHttp(error: LimitError): HttpErrorResponse {
   const { code, message, data } = limitErrorToMcp(error)
   return {
     status: error.scope === 'caller' ? 429 : 503,

@@ -1,5 +1,5 @@
 import type { Call, Exchange, Middleware } from '../call/exchange.ts'
-import type { Implementation, RpcNotification, RpcRequest, ReadResourceResult, CacheScope, Resource } from '@x/schema'
+import type { Implementation, ListResourcesResult, ReadResourceResult, RpcNotification, RpcRequest } from '@x/schema'
 import type { ChangeBus, JsonObject, JsonValue, Ledger, Log, Runtime } from '@x/core'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 import type { ListKind, Undrain } from './server.ts'
@@ -190,15 +190,7 @@ export interface ExtensionResources {
 }
 
 /** Some of an extension's resources, as `resources/list` shows them (server/resources, listing resources). */
-export interface ExtensionResourcePage {
-  readonly resources: readonly Resource[]
-  /** Where the next page begins. Absent from the last page. */
-  readonly nextCursor?: string | undefined
-  /** Milliseconds that clients may cache the page. */
-  readonly ttlMs: number
-  /** `public` allows shared caches, and requires that every caller gets the same page. */
-  readonly cacheScope: CacheScope
-}
+export type ExtensionResourcePage = Pick<ListResourcesResult, 'resources' | 'nextCursor' | 'ttlMs' | 'cacheScope'>
 
 /** What a list of extensions adds to a server. */
 export type ServerApis<Extensions extends readonly ServerExtension[]> = {

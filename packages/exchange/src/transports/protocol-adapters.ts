@@ -1,6 +1,7 @@
 import type { Clock, Log } from '@x/core'
 import type { Call, CallContext, Principal } from '../call/exchange.ts'
 import type { RpcNotification, RpcRequest, RpcResponse, WireError, ParseBounds } from '@x/schema'
+import type { HttpErrorHead } from '../errors/http-errors.ts'
 
 /**
  * A server's adapters for other protocol revisions. A transport offers a request to its adapter before it rejects the
@@ -56,21 +57,6 @@ export interface HttpRequestView extends RequestHead {
    * matters. `request` is the one that failed, if there is one.
    */
   toHttpError?(error: WireError, request?: RpcRequest): HttpErrorHead | undefined
-}
-
-/** Which request failed. */
-export interface HttpErrorContext {
-  /** Undefined if it could not be read. */
-  readonly request: RpcRequest | undefined
-  readonly principal: Principal | undefined
-  readonly log: Log
-}
-
-/** HTTP status and headers of a response with a JSON-RPC error. */
-export interface HttpErrorHead {
-  /** From 400 up. */
-  readonly status: number
-  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** Limits of a transport, which its adapter observes too. */

@@ -9,7 +9,7 @@ import {
   platformRuntime,
   type ResolvedOptions,
 } from '@x/core'
-import type { Call, Connection, ConnectionPeer, ObservableState } from '@x/exchange'
+import type { Call, Connection, ConnectionPeer, ObservableState, ProcessExit, ProcessView } from '@x/exchange'
 import type { Implementation, RpcNotification, ServerCapabilities } from '@x/schema'
 import type { createHttpClient } from '@x/transport-http/client'
 import type { LegacyRevision } from '../translate/revisions.ts'
@@ -29,19 +29,6 @@ export interface LegacyServerPeer extends Extract<ConnectionPeer, { readonly nam
   readonly info: Pick<Implementation, 'name' | 'version'> | undefined
   readonly capabilities: ServerCapabilities
   readonly instructions: string | undefined
-}
-
-/** A server's process. */
-export interface ProcessView {
-  /** Undefined if no process is running. */
-  readonly pid: number | undefined
-  /** How many processes had to replace one that had exited. */
-  readonly restartCount: number
-  /**
-   * Ends the running process at once, as a crash would. Its calls reject, and the next call starts another process. It
-   * counts as no failure. Does nothing if no process is running.
-   */
-  kill(): void
 }
 
 /** A connection to a server of 2026-07-28 or of an older revision. */
@@ -96,7 +83,7 @@ export interface StdioOptions {
   /** Milliseconds that each step of an orderly shutdown may take. Default: 2,000. */
   readonly graceMs?: number | undefined
   /** Called after each exit of a process. */
-  readonly onExit?: ((exit: ProcessEnd) => void) | undefined
+  readonly onExit?: ((exit: ProcessExit) => void) | undefined
   /**
    * Replaces the streams of a new process, for example by ones that record what passes. Called once for each process.
    */
@@ -111,17 +98,6 @@ export interface ProcessStreams {
 
 /** As a method, so that a function whose parameter has the types of Node is one too. */
 export type WrapStreams = { wrap(streams: ProcessStreams, pid: number | undefined): ProcessStreams }['wrap']
-
-/** The end of a process. */
-export interface ProcessEnd {
-  readonly pid: number | undefined
-  readonly exitCode: number | undefined
-  readonly signal: string | undefined
-  /** True if the connection has ended the process. */
-  readonly expected: boolean
-  /** The last lines that the process wrote to stderr, at most 2,000 characters. Empty if stderr is inherited. */
-  readonly stderr: string
-}
 
 export interface ConnectAnyOptions {
   /**

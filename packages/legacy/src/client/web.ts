@@ -12,10 +12,9 @@ export type {
   DetectedRevisions,
   HttpOptions,
   LegacyServerPeer,
-  ProcessEnd,
-  ProcessView,
   ServerPeer,
   StdioOptions,
 } from './options.ts'
+export type { ProcessExit, ProcessView } from '@x/exchange'
 export type { AddressEntry, CommandEntry, ServerTarget } from './target.ts'
 export { type LegacyRevision, legacyRevisions } from '../translate/revisions.ts'

@@ -3,21 +3,18 @@ import type { Failure } from '../basic/failure.ts'
 import { checkResult } from './check-results.ts'
 import type { Method } from './methods.ts'
 
-/** A page of a list without the items that are not of their type. */
-export interface ValidItems {
-  readonly result: JsonObject
-  /** How many items were left out. */
-  readonly omitted: number
-}
-
 // limit: invalid entries of a list | count | entries of a page that a client or a gateway leaves out | the page is an invalid result
 const maxOmittedItems = 20
 
 /**
  * Leaves out the invalid items of a result whose check has failed, so that one that a server got wrong does not cost all
- * others. Undefined if the method is no list, or something else is invalid, too.
+ * others. `omitted` says how many. Undefined if the method is no list, or something else is invalid, too.
  */
-export function omitInvalidItems(method: Method, result: JsonObject, first: Failure): ValidItems | undefined {
+export function omitInvalidItems(
+  method: Method,
+  result: JsonObject,
+  first: Failure,
+): { readonly result: JsonObject; readonly omitted: number } | undefined {
   const { field } = placeOf(first)
   let rest = result[field]
   if (!Array.isArray(rest) || !method.endsWith('/list')) return undefined

@@ -301,7 +301,7 @@ export interface TaskSummary extends Pick<TaskRow, 'id' | 'status' | 'statusMess
 }
 
 /** A task as operators see it, with its requests and its outcome. */
-export interface InspectedTask extends TaskRow, Omit<TaskSummary, keyof TaskRow> {}
+export type InspectedTask = TaskRow & Omit<TaskSummary, keyof TaskRow>
 
 /** Which tasks an operator wants to see. An absent member excludes no task. */
 export interface TaskFilter {
@@ -312,7 +312,7 @@ export interface TaskFilter {
   readonly olderThanMs?: number | undefined
   /** Least number of failures since the last recorded step or checkpoint. */
   readonly minFailures?: number | undefined
-  /** Maximum number of tasks on a page. */
+  /** Maximum number of tasks on a page, from 1 to 1000. */
   readonly limit: number
   /** From the previous page: its `nextCursor`. */
   readonly cursor?: string | undefined

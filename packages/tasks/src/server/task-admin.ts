@@ -9,11 +9,8 @@ import type {
   TaskPage,
 } from '../engines/engine.ts'
 
-/** Filter of `list`: a {@link TaskFilter} whose `limit` is optional. */
-export interface TaskQuery extends Omit<TaskFilter, 'limit'> {
-  /** Maximum number of tasks on a page, from 1 to 1000. Default: 100. */
-  readonly limit?: number | undefined
-}
+/** Filter of `list`. The default of its `limit` is 100. */
+export type TaskQuery = Partial<TaskFilter>
 
 /**
  * For operators: all owners' tasks in a store. There is no check of who calls, so never return results to a client.

@@ -7,8 +7,8 @@ import { connectOptionTable, type HttpConnectOptions } from './options.ts'
 import { proxyErrorCodes } from './platform-error.ts'
 import { createFetchSender, type IncomingResponse, type OutgoingRequest, type Sender } from './sender.ts'
 
-/** What `connectHttp` can do on Node alone. */
-export interface UndiciOptions {
+/** Options of `connectHttp` on Node. */
+export interface NodeConnectOptions extends HttpConnectOptions {
   /**
    * Sends requests through this dispatcher of undici 7 or later, such as a `ProxyAgent`. It must not follow redirects,
    * and closing the connection does not close it. By default the connection creates its own, which uses `HTTP_PROXY`,
@@ -23,9 +23,6 @@ export interface UndiciOptions {
    */
   readonly connect?: buildConnector.BuildOptions | undefined
 }
-
-/** Options of `connectHttp` on Node. */
-export interface NodeConnectOptions extends HttpConnectOptions, UndiciOptions {}
 
 const nodeOptionTable = {
   ...connectOptionTable,
@@ -64,7 +61,7 @@ function createNodeSender(options: NodeConnectOptions): Sender {
  * Uses undici's `dispatch`, which passes each chunk directly to a handler; its `request` would create a stream for each
  * body, and its `fetch` several.
  */
-function createUndiciSender(options: UndiciOptions): Sender {
+function createUndiciSender(options: Pick<NodeConnectOptions, 'dispatcher' | 'connect'>): Sender {
   const ownDispatcher = options.dispatcher ? undefined : createOwnDispatcher(options)
   return {
     isContentDecoded: false,
@@ -93,7 +90,7 @@ function createUndiciSender(options: UndiciOptions): Sender {
  * Uses a single connection until two requests run at the same time, because most clients send one after the other, and
  * a pool would reserve 20 KB for queued requests.
  */
-function createOwnDispatcher(options: UndiciOptions): {
+function createOwnDispatcher(options: Pick<NodeConnectOptions, 'dispatcher' | 'connect'>): {
   dispatcherFor(origin: string): Dispatcher
   destroy(): Promise<void>
 } {

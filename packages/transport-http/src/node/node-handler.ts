@@ -1,9 +1,9 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { resolveOptions, type Schedule } from '@x/core'
-import type { Server } from '@x/exchange'
+import type { HttpErrorResponse, Server } from '@x/exchange'
 import { checkServer } from '@x/exchange/internal'
-import type { ArrivingBody, HttpAdapter, HttpErrorResponse, RequestView } from '../server/http-adapter.ts'
+import type { ArrivingBody, HttpAdapter, RequestView } from '../server/http-adapter.ts'
 import {
   bodyAlreadyReadResponse,
   bodyTooLargeResponse,

@@ -1,20 +1,11 @@
-import { type Ledger, optionTypes } from '@x/core'
-import type { HttpErrorContext, HttpErrorHead, Principal } from '@x/exchange'
+import { optionTypes } from '@x/core'
+import type { AuthenticationContext, HttpErrorContext, HttpErrorHead, HttpErrorResponse, Principal } from '@x/exchange'
 import type { WireError } from '@x/schema'
 import type { HttpDocuments } from './documents.ts'
-import type { HttpErrorResponse, RequestView } from './http-adapter.ts'
+import type { RequestView } from './http-adapter.ts'
 
 /** Who calls: a principal, or undefined for an anonymous caller. A response rejects the request. */
 export type AuthenticationResult = Principal | HttpErrorResponse | undefined
-
-/** What the authentication of a request may use of the server. */
-export interface AuthenticationContext {
-  readonly ledger: Ledger
-  /** Key of the client's address in the ledger. */
-  readonly callerKey: string
-  /** Reports an error that belongs to this request. */
-  report(error: unknown): void
-}
 
 /** Authenticates a request before its body is read. If it throws, the request is answered with an internal error. */
 export type AuthenticateFunction<Source> = (

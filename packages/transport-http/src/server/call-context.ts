@@ -1,10 +1,11 @@
 import { isLimitError, type Ledger } from '@x/core'
 import {
+  type AuthenticationContext,
   backPressureKey,
   type CallContext,
+  callerKeyOf,
   type CallHeaders,
   callHeadersKey,
-  callerKeyOf,
   canHandOffKey,
   clientAddressKey,
   type ContextKey,
@@ -19,7 +20,6 @@ import {
 } from '@x/exchange'
 import type { HeaderParams } from '@x/schema'
 import { internalErrorResponse, type Reply, setReplyHeader } from './reply.ts'
-import type { AuthenticationContext } from './auth.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 import type { ArrivingBody, RequestView, TakeUnreadBytes } from './http-adapter.ts'
 

@@ -1,5 +1,5 @@
 import { quoteText } from '@x/core'
-import type { ServerEvents } from '@x/exchange'
+import type { HttpErrorResponse, ServerEvents } from '@x/exchange'
 import {
   errorCodes,
   protocolVersion,
@@ -17,7 +17,7 @@ import { createCorsHeaders, answerPreflight } from './cors.ts'
 import { findDocumentAnswer } from './documents.ts'
 import { isHostAllowed, parseHost } from './hosts.ts'
 import { isOriginAllowed } from './origins.ts'
-import type { HttpAnswer, HttpErrorResponse, RequestView } from './http-adapter.ts'
+import type { HttpAnswer, RequestView } from './http-adapter.ts'
 import { createErrorAnswer } from './reply.ts'
 
 import type { HandlerSettings } from './handler-settings.ts'

@@ -1,5 +1,4 @@
-import type { Platform } from '@x/exchange'
-import type { JsonObject } from '@x/schema'
+import type { HttpErrorResponse, Platform } from '@x/exchange'
 import type { MessagePieces } from '@x/schema/internal'
 
 /**
@@ -62,20 +61,6 @@ export interface ResponseWriter<Target = unknown> {
   destroy(target: Target): void
   /** Calls `run` once, when the connection has closed or the answer is sent. */
   onClose(target: Target, run: () => void): void
-}
-
-/** Rejects a request before a call exists. The body is a JSON-RPC error without an id. */
-export interface HttpErrorResponse {
-  /** HTTP status, such as 401. */
-  readonly status: number
-  /** What was wrong, and the remedy. The client receives it. */
-  readonly message: string
-  /** JSON-RPC error code. Default: `errorCodes.invalidRequest`. */
-  readonly code?: number | undefined
-  /** The reason for machines. The client receives it. */
-  readonly data?: JsonObject | undefined
-  /** Additional headers, such as `WWW-Authenticate`. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** Limits one body, and counts its bytes for its caller and for all callers while it arrives. */

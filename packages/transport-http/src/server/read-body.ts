@@ -1,4 +1,5 @@
-import type { ArrivingBody, HttpErrorResponse } from './http-adapter.ts'
+import type { HttpErrorResponse } from '@x/exchange'
+import type { ArrivingBody } from './http-adapter.ts'
 import { runInNextBatch } from './run-call.ts'
 import { incompleteBodyResponse, bodyAlreadyReadResponse, bodyTooLargeResponse, invalidTextResponse } from './reply.ts'
 

@@ -1,3 +1,4 @@
+import type { HttpErrorResponse } from '@x/exchange'
 import { formatRetryAfter, type Log } from '@x/core'
 import {
   encodeMessage,
@@ -9,7 +10,7 @@ import {
 } from '@x/schema'
 import { quotaReason } from '@x/exchange/internal'
 import { encodePieces } from '@x/schema/internal'
-import type { HttpAnswer, HttpErrorResponse, ResponseWriter } from './http-adapter.ts'
+import type { HttpAnswer, ResponseWriter } from './http-adapter.ts'
 
 /** The answer to one request: plain JSON, or an event stream if a notification was sent. */
 export interface Reply<Target = unknown> {

@@ -75,7 +75,7 @@ type RequestOrigin = Omit<HttpErrorContext, 'log'>
 /** A streaming call keeps no reference to its request, to save memory. */
 function originOf<Source, Target>(call: RunningCall, callRequest: HttpCallRequest<Source, Target>): RequestOrigin {
   const { id, method } = callRequest.request
-  return call.isStreaming ? { request: { jsonrpc: '2.0', id, method }, principal: callRequest.principal } : callRequest
+  return call.isStreaming ? { request: { id, method }, principal: callRequest.principal } : callRequest
 }
 
 function createRunningCall<Source, Target>(

@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
 import { isCancelled, raceWithCancellation } from '@x/core'
-import type { Call, Connection, Exchange, ObservableState } from '@x/exchange'
+import type { Call, Connection, Exchange, ObservableState, ProcessView } from '@x/exchange'
 import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
 import { resolveConnectionSettings, stdioOptionTable, type StdioConnectOptions } from './options.ts'
-import { type ProcessView, Supervisor } from './supervisor.ts'
+import { Supervisor } from './supervisor.ts'
 
 /** A connection to a server in a child process. The process runs until the connection is closed. */
 export interface StdioConnection extends Connection, ObservableState {

@@ -11,7 +11,7 @@ import {
   type ResolvedOptions,
   resolveOptions,
 } from '@x/core'
-import type { Exchange } from '@x/exchange'
+import type { Exchange, ProcessExit } from '@x/exchange'
 import { defaultBounds, type ParseBounds, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { StreamPair } from '../close-streams.ts'
@@ -46,20 +46,6 @@ export interface StreamConnectOptions extends ConnectionOptions {
   readonly input: Readable | Duplex
   /** Messages to the server go here. A socket is both this and `input`. */
   readonly output: Writable | Duplex
-}
-
-/** How a process ended. */
-export interface ProcessExit {
-  readonly pid: number | undefined
-  readonly exitCode: number | undefined
-  readonly signal: string | undefined
-  /**
-   * True if `close()` was called before the exit. False if this side ended the process for another reason, such as a
-   * failed first request.
-   */
-  readonly expected: boolean
-  /** Last lines on stderr, at most 2,000 characters. Empty if stderr is inherited. */
-  readonly stderr: string
 }
 
 /** A process that has just started, as passed to `onStart`. */

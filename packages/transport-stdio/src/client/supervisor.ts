@@ -1,5 +1,5 @@
 import { callListener, sleep, withTimeout } from '@x/core'
-import { createCall, type Exchange } from '@x/exchange'
+import { createCall, type Exchange, type ProcessView } from '@x/exchange'
 import {
   ConnectionStateSource,
   discoverProbe,
@@ -14,20 +14,6 @@ import { ClientConnection } from './client-connection.ts'
 import type { ConnectionSettings, StdioConnectOptions } from './options.ts'
 import { RestartPolicy } from './restart-policy.ts'
 import { type EndedProcess, type ServerProcess, startProcess } from './server-process.ts'
-
-/** What a program can read of a connection's process. */
-export interface ProcessView {
-  /** Id of the running process. `undefined` if none is running. */
-  readonly pid: number | undefined
-  /** How often a process was started in place of an earlier one. */
-  readonly restartCount: number
-  /**
-   * Ends the running process at once, as a crash would: by SIGKILL, with what it has started. Its calls reject with
-   * `exited`. This is no failure, so the next call starts another process without a pause. Does nothing if no process
-   * is running.
-   */
-  kill(): void
-}
 
 interface RunningProcess {
   readonly process: ServerProcess

@@ -17,13 +17,13 @@ export interface CallRequest {
 
 type CallOptions = NonNullable<Parameters<Client['readResource']>[1]>
 
-interface CallRow {
-  readonly method: string
-  run(client: DevClient, request: CallRequest, options: CallOptions): Promise<object>
-}
-
 /** How each kind is called. */
-export const callRows: Readonly<Record<CallKind, CallRow>> = {
+export const callRows: {
+  readonly [Kind in CallKind]: {
+    readonly method: string
+    run(client: DevClient, request: CallRequest, options: CallOptions): Promise<object>
+  }
+} = {
   tool: {
     method: 'tools/call',
     run: (client, { target, args }, options) => client.callTool(target, args, options),

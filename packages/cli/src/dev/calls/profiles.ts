@@ -29,18 +29,21 @@ export function profileOf(name: string): Profile | undefined {
   return found && revision && { host: name, revision }
 }
 
-export interface ProfileClientOptions {
-  readonly questions: Questions
-  readonly onTask: (task: TaskHandle) => void
-  readonly log: NonNullable<ClientOptions['log']>
-  readonly observe: (event: ClientEvent) => void
-}
-
 /** Declares what a host declares, and answers what that host answers. */
 export function createProfileClient(
   connection: Connection,
   { host }: Profile,
-  { questions, onTask, log, observe }: ProfileClientOptions,
+  {
+    questions,
+    onTask,
+    log,
+    observe,
+  }: {
+    readonly questions: Questions
+    readonly onTask: (task: TaskHandle) => void
+    readonly log: NonNullable<ClientOptions['log']>
+    readonly observe: (event: ClientEvent) => void
+  },
 ): DevClient {
   const found = hostProfiles.find((one) => one.host === host)
   const recorder: ClientExtension = { extends: 'client', name: 'recorder', start: () => ({ observe }) }

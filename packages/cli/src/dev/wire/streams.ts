@@ -1,18 +1,14 @@
 import { type Readable, PassThrough, Writable } from 'node:stream'
 import { type JsonObject, parseJsonObject } from '@x/core'
 import { metaKeys } from '@x/schema'
-import type { StreamPair } from '@x/transport-stdio'
+import type { ProcessView, StreamPair } from '@x/transport-stdio'
 import { createLineSplitter, readLines } from '@x/transport-stdio/internal'
 import { type ArmedFault, alterRequest, noteOfCopy } from './fault.ts'
 import { guardGroup } from './guard-group.ts'
 import type { Wire } from './wire.ts'
 
 /** The process behind two streams. */
-export interface StreamProcess {
-  readonly pid: number | undefined
-  /** Ends the process at once. */
-  kill(): void
-}
+export type StreamProcess = Pick<ProcessView, 'pid' | 'kill'>
 
 interface PendingRequest {
   readonly callId: number | undefined

@@ -1,10 +1,10 @@
 import { type Clock, isCancelled, raceWithCancellation, withTimeout } from '@x/core'
-import type { Call, Connection, ConnectionState, Exchange } from '@x/exchange'
+import type { Call, Connection, ConnectionState, Exchange, ProcessView } from '@x/exchange'
 import type { RpcRequest, RpcResponse } from '@x/schema'
 import { callingClientKey, ConnectionStateSource } from '@x/exchange/internal'
 import { isLegacyError, LegacyError } from '../calls/legacy-error.ts'
 import { SessionCalls, userOf } from '../calls/session-calls.ts'
-import type { AnyConnection, LegacySettings, ProcessView, ServerPeer } from '../options.ts'
+import type { AnyConnection, LegacySettings, ServerPeer } from '../options.ts'
 import { Negotiation, type NegotiationOptions, type Opening } from './negotiation.ts'
 import type { Conversation, Transport } from './transport.ts'
 

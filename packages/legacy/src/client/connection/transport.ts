@@ -1,8 +1,7 @@
-import type { Call, Exchange, ObservableState } from '@x/exchange'
+import type { Call, Exchange, ObservableState, ProcessView } from '@x/exchange'
 import type { RpcError, RpcNotification, RpcRequest } from '@x/schema'
 import type { Port } from '../calls/port.ts'
 import type { LegacySession } from '../calls/session.ts'
-import type { ProcessView } from '../options.ts'
 
 /** The result of a negotiation: a server of 2026-07-28, a session with an older one, or an error of the server. */
 export type Conversation =

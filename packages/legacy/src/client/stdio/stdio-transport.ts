@@ -1,5 +1,5 @@
 import type { Clock, Log } from '@x/core'
-import { createCall, type Exchange } from '@x/exchange'
+import { createCall, type Exchange, type ProcessView } from '@x/exchange'
 import { ConnectionStateSource } from '@x/exchange/internal'
 import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import {
@@ -14,7 +14,7 @@ import { isLegacyError, LegacyError } from '../calls/legacy-error.ts'
 import type { Port, ServerMessageHandlers } from '../calls/port.ts'
 import { answerBeforeHandshake } from '../connection/handshake.ts'
 import type { Conversation, Negotiate, Transport } from '../connection/transport.ts'
-import type { ProcessView, StdioOptions } from '../options.ts'
+import type { StdioOptions } from '../options.ts'
 import type { CommandEntry } from '../target.ts'
 
 export interface StdioTransportOptions {
