@@ -6,6 +6,8 @@ interface SharedRequest<T> {
   readonly outcome: Promise<T>
   readonly waiterSignals: Set<AbortSignal>
   readonly controller: AbortController
+  /** Set when `end` was called. */
+  endError?: AuthError
 }
 
 // The time limit of one login in milliseconds: enough for a person to read, type a password and confirm on a phone.
@@ -37,14 +39,21 @@ export class SharedRequests<T> {
           signal,
         )
       if (scopes.every((scope) => sharedRequest.scopes.includes(scope))) return awaitOutcome(sharedRequest, signal)
-      // It has other scopes, so its outcome does not matter here.
+      // It has other scopes, so its outcome does not matter here. But a user who has logged out is not asked again.
       await awaitOutcome(sharedRequest, signal).catch(() => undefined)
+      if (sharedRequest.endError !== undefined) throw sharedRequest.endError
     }
   }
 
-  /** Aborts the running request, whose callers reject with `login_ended`. The next caller begins a new one. */
+  /**
+   * Aborts the running request. Its callers, and those that wait for its end, reject with `login_ended`. The next caller
+   * begins a new one.
+   */
   end(key: string, reason: string): void {
-    this.#requests.get(key)?.controller.abort(createEndError(reason))
+    const sharedRequest = this.#requests.get(key)
+    if (sharedRequest === undefined) return
+    sharedRequest.endError = createEndError(reason)
+    sharedRequest.controller.abort(sharedRequest.endError)
     this.#requests.delete(key)
   }
 
@@ -59,7 +68,7 @@ export class SharedRequests<T> {
       if (this.#requests.get(key) === sharedRequest) this.#requests.delete(key)
     })
     // Bounded by the calls of the client that wait for this token request.
-    const sharedRequest = { scopes, outcome, waiterSignals: new Set<AbortSignal>(), controller }
+    const sharedRequest: SharedRequest<T> = { scopes, outcome, waiterSignals: new Set(), controller }
     this.#requests.set(key, sharedRequest)
     return sharedRequest
   }
