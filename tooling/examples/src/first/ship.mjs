@@ -8,13 +8,14 @@ const carrierForm = form(z.object({ carrier: z.enum(['bike', 'truck']) }))
 
 const shipOrders = tool('ship_orders', {
   description: 'Ships all orders of a day',
+  input: z.object({ day: z.string() }),
   task: 'allowed',
-  async run(_, ctx) {
+  async run({ day }, ctx) {
     const orders = await ctx.step('orders', () => [17, 18])
     const { carrier } = await ctx.elicit('carrier', { message: 'Which carrier?', schema: carrierForm })
     for (const order of orders)
       await ctx.step(`ship/${order}`, () => console.log(`Order ${order} leaves by ${carrier}`))
-    return `${orders.length} orders shipped`
+    return `${orders.length} orders of ${day} shipped`
   },
 })
 
@@ -30,6 +31,6 @@ const client = createClient(server, {
   elicit: () => ({ action: 'accept', content: { carrier: 'bike' } }),
   extensions: [tasksClient({ onTask: ({ tool: name }) => console.log(`${name} runs as a task`) })],
 })
-const { content } = await client.callTool('ship_orders')
+const { content } = await client.callTool('ship_orders', { day: 'monday' })
 console.log(content[0])
 await server.close()
