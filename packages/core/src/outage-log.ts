@@ -7,6 +7,8 @@ import { isUnavailable, unavailableErrorIn } from './unavailable.ts'
 export interface OutageLog {
   /** Logs a failure. Of an outage, the first is logged as it is, and the others have the level `debug`. */
   fail(record: LogRecord): void
+  /** Notes a failed check, which only the line about an outage that lasts mentions. */
+  failCheck(record: LogRecord): void
   /** Notes an answer. The outage is over once there has been no failure for a while. */
   succeed(): void
   /** Notes that the outage is over. */
@@ -40,24 +42,30 @@ export function createOutageLog(log: Log, service: string, clock: Pick<Clock, 'm
     outage = undefined
     log({ level: 'info', code: availableCode, message })
   }
+  const extend = (record: LogRecord): void => {
+    const now = clock.monotonicNow()
+    if (outage === undefined || now - outage.failedAt > forgottenMs) return
+    outage.failedAt = now
+    delete outage.answeredAt
+    if (outage.isLasting || now - outage.startedAt < lastingMs) return
+    outage.isLasting = true
+    const problem = `${service} has failed for ${secondsBetween(outage.startedAt, now)} s`
+    log({
+      level: 'warn',
+      code: unavailableCode,
+      message: `${problem}. Until it answers, its failures have the level debug. The last one: ${record.message}`,
+    })
+  }
   return {
+    failCheck: extend,
     fail(record) {
       const now = clock.monotonicNow()
       if (outage === undefined || now - outage.failedAt > forgottenMs) {
         outage = { startedAt: now, failedAt: now, isLasting: false }
         return log(record)
       }
-      outage.failedAt = now
-      delete outage.answeredAt
       log({ ...record, level: 'debug' })
-      if (outage.isLasting || now - outage.startedAt < lastingMs) return
-      outage.isLasting = true
-      const problem = `${service} has failed for ${secondsBetween(outage.startedAt, now)} s`
-      log({
-        level: 'warn',
-        code: unavailableCode,
-        message: `${problem}. Until it answers, its failures have the level debug. The last one: ${record.message}`,
-      })
+      extend(record)
     },
     succeed() {
       if (outage === undefined) return
@@ -84,7 +92,9 @@ const serviceNames: ReadonlyMap<string, string> = new Map([
 /** Log in which each unavailable service is an outage. */
 export interface ServiceLog {
   readonly log: Log
-  /** Notes an answer of the service whose errors have this class. */
+  /** Notes a failed check of the service whose errors have this class. The first of a row is an error of its caller. */
+  failCheck(errorName: string, error: unknown): void
+  /** Notes an answer of the service. */
   succeed(errorName: string): void
   /** Log for a bus, which notices by itself that an outage lasts, and that it is over. */
   readonly logOfBus: Log
@@ -105,6 +115,7 @@ export function limitOutages(log: Log, clock: Pick<Clock, 'monotonicNow'>): Serv
       outages.set(key, outage)
       outage.fail(record)
     },
+    failCheck: (errorName, error) => outages.get(errorName)?.failCheck(errorRecord(error)),
     succeed: (errorName) => outages.get(errorName)?.succeed(),
     logOfBus(record) {
       // The server sees other failures of the same outage, so only one of the two may write its lines.

@@ -141,19 +141,23 @@ describe('A server', () => {
       (ping: Ping) => ({ subscriptions: { bus: { ...memoryBus(), ping } } }),
     ],
     ['state', new StateError('unavailable', 'away'), (ping: Ping) => ({ state: { ...codec, ping } })],
-  ])('writes the end of an outage of its %s that only its checks have noticed', async (_, failure, settingsOf) => {
+  ])('writes an outage of its %s that only its checks notice as three lines', async (_, failure, settingsOf) => {
     const records: LogRecord[] = []
     const clock = manualClock()
     let down: Error | undefined = failure
     const settings = settingsOf(() => (down === undefined ? Promise.resolve() : Promise.reject(down)))
     const log = (record: LogRecord) => void records.push(record)
     const server = createServer({ ...about, log, runtime: clock, ...settings })
-    await server.ready()
+    for (const pauseMs of [0, 5000, 5000, 5000]) {
+      clock.advance(pauseMs)
+      await server.ready()
+    }
     down = undefined
     clock.advance(15_000)
     await server.ready()
-    expect(records.map(({ level, code }) => [level, code])).toEqual([
+    expect(records.flatMap(({ level, code }) => (level === 'debug' ? [] : [[level, code]]))).toEqual([
       ['error', undefined],
+      ['warn', 'unavailable'],
       ['info', 'available'],
     ])
   })

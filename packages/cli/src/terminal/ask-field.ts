@@ -1,6 +1,6 @@
 import { confirm, isCancel, log, multiselect, select, text } from '@clack/prompts'
+import type { Readable, Writable } from 'node:stream'
 import type { BooleanField, ChoiceField, MultiChoiceField, FormField, NumberField, TextField } from '@x/client/forms'
-import type { CliIo } from '../cli-io.ts'
 import { toDisplayLine } from './display-text.ts'
 
 /** The user dismissed a prompt without an answer. */
@@ -108,5 +108,10 @@ function streamsOf({ input, output, signal }: Terminal): Terminal {
   return { input, output, signal }
 }
 
-/** Streams of the user's terminal. Its `signal` aborts when the question must be removed from there. */
-export type Terminal = Pick<CliIo, 'input' | 'output' | 'signal'>
+/** Streams of the user's terminal. */
+export interface Terminal {
+  readonly input: Readable
+  readonly output: Writable
+  /** Aborts when the question must be removed from the terminal. */
+  readonly signal: AbortSignal
+}

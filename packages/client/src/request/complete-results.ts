@@ -1,25 +1,20 @@
 import type { Log } from '@x/core'
 import {
-  type CallToolResult,
   checkResult,
   type CompleteResult,
   type DiscoverResult,
-  type GetPromptResult,
   type JsonObject,
   type ListPromptsResult,
   type ListResourcesResult,
   type ListResourceTemplatesResult,
   type ListToolsResult,
-  type ReadResourceResult,
   type SubscriptionsListenResult,
 } from '@x/schema'
 import { omitInvalidItems } from '@x/schema/internal'
+import type { MultiRoundResults } from './input-required.ts'
 import { describeCheckFailure } from './client-error.ts'
 
-export interface CompleteResults {
-  'tools/call': CallToolResult
-  'prompts/get': GetPromptResult
-  'resources/read': ReadResourceResult
+export interface CompleteResults extends MultiRoundResults {
   'server/discover': DiscoverResult
   'tools/list': ListToolsResult
   'prompts/list': ListPromptsResult

@@ -1,13 +1,24 @@
 import { isSecureUrl, quoteText } from '@x/core'
-import { checkInputRequest, type InputRequest, isJsonObject, type JsonObject } from '@x/schema'
-import type { CompleteResults } from './complete-results.ts'
+import {
+  type CallToolResult,
+  checkInputRequest,
+  type GetPromptResult,
+  type InputRequest,
+  isJsonObject,
+  type JsonObject,
+  type ReadResourceResult,
+} from '@x/schema'
 import { describeCheckFailure } from './client-error.ts'
 
-/** A method that may answer with `input_required` (basic/patterns/mrtr). */
-export type MultiRoundMethod = 'tools/call' | 'prompts/get' | 'resources/read'
+/** Methods that may answer with `input_required`, and their complete results (basic/patterns/mrtr). */
+export interface MultiRoundResults {
+  'tools/call': CallToolResult
+  'prompts/get': GetPromptResult
+  'resources/read': ReadResourceResult
+}
 
-/** Complete results of these methods. */
-export type MultiRoundResults = Pick<CompleteResults, MultiRoundMethod>
+/** A method whose server may ask for input. */
+export type MultiRoundMethod = keyof MultiRoundResults
 
 /** What a server needs before it continues a call: at least one request, or a state. */
 export interface InputRequired {

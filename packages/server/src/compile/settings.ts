@@ -5,6 +5,7 @@ import {
   type Ledger,
   type Log,
   limitOutages,
+  type ServiceLog,
   type Runtime,
   runtimeOf,
   findOptionsProblem,
@@ -99,14 +100,8 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     ledger,
     stateCodec,
     readinessChecks: readinessChecksOf(
-      async () => {
-        await stateCodec?.ping?.()
-        services.succeed('StateError')
-      },
-      async () => {
-        await busOf(definition)?.ping?.()
-        services.succeed('BusError')
-      },
+      notePings(services, 'StateError', async () => stateCodec?.ping?.()),
+      notePings(services, 'BusError', async () => busOf(definition)?.ping?.()),
       (error) => reportServerError(error, { method: 'ready' }, { log }),
     ),
     sharedStateCodec: sharedStateCodecOf(definition),
@@ -141,6 +136,19 @@ function busOf({ subscriptions }: ServerDefinition): ChangeBus | undefined {
 function isBusAssumedLocal(definition: ServerDefinition): boolean {
   const hasBus = definition.subscriptions === false || busOf(definition) !== undefined
   return sharedStateCodecOf(definition) !== undefined && !hasBus
+}
+
+/** While an instance is not ready, it gets no calls that would notice how long an outage lasts, and that it is over. */
+function notePings(services: ServiceLog, errorName: string, ping: () => Promise<unknown>): () => Promise<void> {
+  return async () => {
+    try {
+      await ping()
+      services.succeed(errorName)
+    } catch (error) {
+      services.failCheck(errorName, error)
+      throw error
+    }
+  }
 }
 
 function readinessChecksOf(
