@@ -37,9 +37,7 @@ export type ObservedQuestion = Pick<AskedQuestion, 'key' | 'message' | 'times'>
 export type AnswerValue = 'accept' | 'decline' | 'cancel' | FormContent | CreateMessageResult | readonly Root[]
 
 /** Fields of a form that a user fills in. */
-export interface FormContent {
-  readonly [field: string]: string | number | boolean | readonly string[] | undefined
-}
+export type FormContent = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
 /** An answer, or a function that returns one. */
 export type Answer = AnswerValue | ((question: AskedQuestion) => AnswerValue | Promise<AnswerValue>)

@@ -1,7 +1,6 @@
 import { encodeBase64url, requireSync } from '@x/core'
 import type { Call } from '@x/exchange'
 import {
-  type CacheScope,
   type ClientCapabilities,
   type JsonObject,
   type HeaderParam,
@@ -10,7 +9,7 @@ import {
   McpError,
   prepareResult,
 } from '@x/schema'
-import type { Completer, VisibleTo } from '../definitions/base-definition.ts'
+import type { CacheHints, Completer, VisibleTo } from '../definitions/base-definition.ts'
 import type { AnyPromptDefinition } from '../definitions/prompt.ts'
 import type { AnyTemplateDefinition, ResourceDefinition } from '../definitions/resource.ts'
 import type { CompiledSchema } from '../json-schema/compile-schema.ts'
@@ -76,10 +75,7 @@ export interface CompiledTemplate extends CompiledDefinition {
  * Caching hints, with defaults for those that the author did not give. The result of a `resources/read` may override
  * them.
  */
-export interface CompiledCacheHints {
-  readonly ttlMs: number
-  readonly scope: CacheScope
-}
+export type CompiledCacheHints = { readonly [Name in keyof CacheHints]-?: NonNullable<CacheHints[Name]> }
 
 /** Joins the author's `_meta` with the server's name and version (basic/index, `_meta`). */
 export function mergeResultMeta(ownMeta: JsonObject | undefined, { resultMeta }: Catalog): JsonObject {
