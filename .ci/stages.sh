@@ -24,26 +24,6 @@ stage() {
   fi
 }
 
-pids=() logs=()
-
-# Begins a stage beside others. Each of them uses one processor.
-begin() {
-  local log=".results/stage-${#pids[@]}.log"
-  (stage "$@") >"$log" 2>&1 &
-  pids+=("$!") logs+=("$log")
-}
-
-# Waits for the stages that have begun, and prints what they wrote.
-end_begun() {
-  local code=0 index
-  for index in "${!pids[@]}"; do
-    wait "${pids[index]}" || code=$?
-    cat "${logs[index]}"
-  done
-  pids=() logs=()
-  if [ "$code" != 0 ]; then exit "$code"; fi
-}
-
 install_programs() {
   local as_root=()
   if [ "$(id -u)" != 0 ]; then as_root=(sudo -n); fi
