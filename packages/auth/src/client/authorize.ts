@@ -1,4 +1,4 @@
-import { quoteText } from '@x/core'
+import { BoundedMap, quoteText } from '@x/core'
 import type { AuthorizationServer } from 'oauth4webapi'
 import { requestTokenChallenge, type TokenChallenge } from './challenges.ts'
 import type { StoredCredentials } from './stored-credentials.ts'
@@ -90,7 +90,9 @@ export function createAuthServerContextResolver({
   settingsByIssuer,
   dpop,
 }: AuthorizerDeps): AuthServerContextResolver {
-  const servers = new Map<string, { readonly fetchedAt: number; readonly server: AuthorizationServer }>()
+  const servers = new BoundedMap<string, { readonly fetchedAt: number; readonly server: AuthorizationServer }>(
+    maxCachedServers,
+  )
   return async (issuer, sourceUrl, signal) => {
     // Checked before the cache is read, because another endpoint may have put the issuer there.
     parseSafeUrl(issuer, sourceUrl, 'The issuer')
@@ -104,7 +106,6 @@ export function createAuthServerContextResolver({
       return { ...context, server: cachedServer.server, dpop: selectDpop(cachedServer.server, dpop) }
     }
     const server = await discoverServerMetadata({ issuer, sourceUrl, alias, hasDefaultEndpoints, fetch, signal })
-    if (servers.size >= maxCachedServers) servers.clear()
     servers.set(cacheKey, { fetchedAt: now(), server })
     return { ...context, server, dpop: selectDpop(server, dpop) }
   }

@@ -1,4 +1,4 @@
-import { encodeBase64url, type JsonValue } from '@x/core'
+import { BoundedMap, encodeBase64url, type JsonValue } from '@x/core'
 import {
   type ResolvedCodecOptions,
   checkPurpose,
@@ -40,7 +40,7 @@ export class HandleStore {
   readonly #store: GuardedStore
   readonly #codecOptions: ResolvedCodecOptions
   readonly #provider: CryptoProvider
-  readonly #deletedKeys = new Set<string>()
+  readonly #deletedKeys = new BoundedMap<string, true>(maxDeletedKeys)
 
   constructor(store: StateStore, codecOptions: ResolvedCodecOptions, provider: CryptoProvider) {
     this.#store = withStateErrors(store)
@@ -107,8 +107,7 @@ export class HandleStore {
     // Deleted only once. After this time, a store with `expire` has removed the value by itself.
     if (this.#deletedKeys.has(key) || (this.#store.canExpire && ageMs > replacedTtlMs + clockSkewMs)) return
     await this.#store.forOwner(owner).delete(key)
-    if (this.#deletedKeys.size >= maxDeletedKeys) this.#deletedKeys.clear()
-    this.#deletedKeys.add(key)
+    this.#deletedKeys.set(key, true)
   }
 }
 
