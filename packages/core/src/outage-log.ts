@@ -92,7 +92,7 @@ const serviceNames: ReadonlyMap<string, string> = new Map([
 /** Log in which each unavailable service is an outage. */
 export interface ServiceLog {
   readonly log: Log
-  /** Notes a failed check of the service whose errors have this class. The first of a row is an error of its caller. */
+  /** Notes a failed check of the service whose errors have this class. Its caller reports the first of a row. */
   failCheck(errorName: string, error: unknown): void
   /** Notes an answer of the service. */
   succeed(errorName: string): void

@@ -10,7 +10,7 @@ import type {
 } from '../engines/engine.ts'
 
 /** Filter of `list`. The default of its `limit` is 100. */
-export type TaskQuery = Partial<TaskFilter>
+export type TaskQuery = Omit<TaskFilter, 'limit'> & { readonly limit?: TaskFilter['limit'] | undefined }
 
 /**
  * For operators: all owners' tasks in a store. There is no check of who calls, so never return results to a client.
