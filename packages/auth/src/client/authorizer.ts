@@ -11,7 +11,6 @@
  *
  * `login` begins at `authorize`, before any request. The renewal of a token begins at `acquireToken`.
  */
-import { BoundedMap } from '@x/core'
 import type { HttpAuthorizer, HttpHeaders, HttpResponseHead, HttpTarget } from '@x/transport-http/client'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
 import { AuthError, isAuthError } from './auth-error.ts'
@@ -71,9 +70,7 @@ const maxAttemptKeys = 1000
 class AttemptLimiter {
   readonly #now: () => number
   readonly #maxAttempts: number
-  readonly #attemptWindows = new BoundedMap<string, { readonly startedAt: number; readonly count: number }>(
-    maxAttemptKeys,
-  )
+  readonly #attemptWindows = new Map<string, { readonly startedAt: number; readonly count: number }>()
 
   constructor(now: () => number, maxAttempts: number) {
     this.#now = now
@@ -87,6 +84,7 @@ class AttemptLimiter {
     const isRecent = attemptWindow !== undefined && Math.abs(now - attemptWindow.startedAt) < attemptWindowMs
     const { startedAt, count } = isRecent ? attemptWindow : { startedAt: now, count: 0 }
     if (count >= this.#maxAttempts) return false
+    if (!isRecent && this.#attemptWindows.size >= maxAttemptKeys) this.#attemptWindows.clear()
     this.#attemptWindows.set(key, { startedAt, count: count + 1 })
     return true
   }
