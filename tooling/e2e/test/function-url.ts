@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { setTimeout } from 'node:timers/promises'
 import type { LambdaContext, LambdaEvent, LambdaResult } from '@x/transport-http/lambda'
 import { vi } from 'vitest'
 import { listenLocally } from './listen-locally.ts'
@@ -17,6 +16,18 @@ export interface FunctionUrl extends AsyncDisposable {
   readonly invocationCount: number
 }
 
+/**
+ * Runs the timers of the test, of the server and of its invocations on one clock, which moves on by 20 ms in each turn of
+ * the event loop's timers. However long the process is kept from running, what is due first happens first.
+ */
+export function useClockOfTurns(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'], shouldAdvanceTime: true })
+}
+
+export function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
 /** Serves a function like a Function URL. An invocation that runs for longer than `limitMs` is stopped with 502. */
 export async function serveFunctionUrl(invoke: Invoke): Promise<FunctionUrl> {
   let invocationCount = 0
@@ -24,11 +35,14 @@ export async function serveFunctionUrl(invoke: Invoke): Promise<FunctionUrl> {
     invocationCount += 1
     const endsAt = performance.now() + limitMs
     const context = { getRemainingTimeInMillis: () => endsAt - performance.now() }
-    const stopping = setTimeout(limitMs).then(() => {
+    let isDone = false
+    const stopping = wait(limitMs).then(() => {
+      if (isDone) return
       if (response.headersSent) response.destroy()
       else response.writeHead(502).end()
     })
-    await Promise.race([invoke(await toEvent(request), context, response), stopping])
+    const running = invoke(await toEvent(request), context, response).finally(() => (isDone = true))
+    await Promise.race([running, stopping])
   })
   const url = `http://127.0.0.1:${await listenLocally(server)}/mcp`
   return {

@@ -1,18 +1,22 @@
-import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@x/client'
 import { clientAddressKey } from '@x/exchange'
 import { createServer, type McpServer, sealedState, tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
 import { connectHttp } from '@x/transport-http/client'
 import { type LambdaEvent, lambdaHandler, lambdaStream } from '@x/transport-http/lambda'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { keys } from './asking.ts'
-import { type Invoke, sendResult, serveFunctionUrl, stubRuntime } from './function-url.ts'
+import { type Invoke, sendResult, serveFunctionUrl, stubRuntime, useClockOfTurns, wait } from './function-url.ts'
 
 const defaultStepMs = 150
 
-afterEach(() => vi.unstubAllGlobals())
+beforeEach(useClockOfTurns)
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
 
 /** Creates a server whose tool runs for longer than an invocation may last. */
 function createSlowServer() {
@@ -23,7 +27,7 @@ function createSlowServer() {
     async run({ steps: count, stepMs }, ctx) {
       for (let index = 0; index < count; index += 1) {
         await ctx.step(`step-${index}`, async () => {
-          await setTimeout(stepMs)
+          await wait(stepMs)
           steps.push(`step-${index}`)
         })
         ctx.progress(index + 1, count)
