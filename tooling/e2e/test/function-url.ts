@@ -17,10 +17,10 @@ export interface FunctionUrl extends AsyncDisposable {
 }
 
 /**
- * Runs the timers of the test, of the server and of its invocations on one clock, which moves on by 20 ms in each turn of
- * the event loop's timers. However long the process is kept from running, what is due first happens first.
+ * Runs the timers of the test, the server and the invocations on one fake clock, which advances by 20 ms whenever 20 ms of
+ * real time have passed. On a busy machine it falls behind, and timers still fire in their order.
  */
-export function useClockOfTurns(): void {
+export function useFakeClock(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'], shouldAdvanceTime: true })
 }
 
@@ -35,14 +35,12 @@ export async function serveFunctionUrl(invoke: Invoke): Promise<FunctionUrl> {
     invocationCount += 1
     const endsAt = performance.now() + limitMs
     const context = { getRemainingTimeInMillis: () => endsAt - performance.now() }
-    let isDone = false
     const stopping = wait(limitMs).then(() => {
-      if (isDone) return
+      if (response.writableEnded) return
       if (response.headersSent) response.destroy()
       else response.writeHead(502).end()
     })
-    const running = invoke(await toEvent(request), context, response).finally(() => (isDone = true))
-    await Promise.race([running, stopping])
+    await Promise.race([invoke(await toEvent(request), context, response), stopping])
   })
   const url = `http://127.0.0.1:${await listenLocally(server)}/mcp`
   return {

@@ -7,11 +7,11 @@ import { type LambdaEvent, lambdaHandler, lambdaStream } from '@x/transport-http
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { keys } from './asking.ts'
-import { type Invoke, sendResult, serveFunctionUrl, stubRuntime, useClockOfTurns, wait } from './function-url.ts'
+import { type Invoke, sendResult, serveFunctionUrl, stubRuntime, useFakeClock, wait } from './function-url.ts'
 
 const defaultStepMs = 150
 
-beforeEach(useClockOfTurns)
+beforeEach(useFakeClock)
 
 afterEach(() => {
   vi.useRealTimers()

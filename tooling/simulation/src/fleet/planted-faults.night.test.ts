@@ -24,8 +24,9 @@ test.each([
 ] as const)('the fault %s in the code of a package is found [SIM-003]', async (fault, invariant) => {
   const program = await buildFleetProgram(`planted-${fault}`, fault)
   const violation = `broken: ${invariants[invariant]}`
-  let output = ''
-  for (let from = 1; from <= maxSeeds && !output.includes(violation); from += seedsPerRun)
-    ({ output } = await program.run(['--seeds', String(seedsPerRun), '--from', String(from)]))
-  expect(output).toContain(violation)
+  let run = { output: '', exitCode: 0 }
+  for (let from = 1; from <= maxSeeds && !run.output.includes(violation); from += seedsPerRun)
+    run = await program.run(['--seeds', String(seedsPerRun), '--from', String(from)])
+  expect(run.output).toContain(violation)
+  expect(run.exitCode).toBe(1)
 })
