@@ -249,8 +249,8 @@ export interface TaskRelease extends TaskProgress {
 /** A wait for the client: the progress so far, and the requests. */
 export interface TaskSuspension extends TaskProgress {
   /**
-   * Requests to the client, by key. A key of an earlier request may be used again only for the same request, and only
-   * if that request is unanswered.
+   * Requests to the client, by key. There is at least one. A key of an earlier request may be used again only for the
+   * same request, and only if that request is unanswered.
    */
   readonly requests: JsonObject
   /** Milliseconds from now for which the task is stored. A longer lifetime is not shortened. */
