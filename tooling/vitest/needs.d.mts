@@ -13,5 +13,11 @@ export function describeNeeding(name: Need, title: string, define: (path: string
 /** True in the run of the night, and with `NIGHT=1 npm test -- PACKAGE WORD`. */
 export const isNight: boolean
 
+/**
+ * The seed of tests of chance: the same one for each change, and a new one each night. `MCP_TEST_SEED` repeats it.
+ * Property tests have it without asking.
+ */
+export const testSeed: number
+
 /** Returns the size of a test of chance: a small one for each change, the whole at night. */
 export function sizeOf(sizes: { readonly change: number; readonly night: number }): number

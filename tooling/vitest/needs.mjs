@@ -1,8 +1,8 @@
 import { describe, test } from 'vitest'
 import { findProgram, programs } from './programs.mjs'
-import { isNight } from './scope.mjs'
+import { isNight, testSeed } from './scope.mjs'
 
-export { isNight }
+export { isNight, testSeed }
 
 /**
  * Finds a program on this machine.

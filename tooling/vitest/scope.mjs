@@ -21,3 +21,9 @@ export const leftOut = {
 
 /** True in the run of the night, and with `NIGHT=1 npm test -- PACKAGE WORD`. */
 export const isNight = process.env['NIGHT'] === '1'
+
+/**
+ * The seed of tests of chance. A change is judged by the same cases as the one before it, so that it does not fail for
+ * what is not its own. New cases are drawn at night. A test prints its seed, and `MCP_TEST_SEED` repeats it.
+ */
+export const testSeed = Number(process.env['MCP_TEST_SEED'] ?? (isNight ? Math.floor(Math.random() * 2 ** 31) : 1))

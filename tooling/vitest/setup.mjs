@@ -1,4 +1,8 @@
+import fc from 'fast-check'
 import { afterAll, afterEach } from 'vitest'
+import { testSeed } from './scope.mjs'
+
+fc.configureGlobal({ seed: testSeed })
 
 const methods = /** @type {const} */ (['log', 'info', 'warn', 'error', 'debug', 'trace', 'table', 'dir'])
 

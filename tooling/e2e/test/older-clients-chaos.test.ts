@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { startPostgres } from '@tooling/real-servers/postgres'
 import { startRedis } from '@tooling/real-servers/redis'
-import { describeNeeding, sizeOf } from '@tooling/vitest/needs'
+import { describeNeeding, sizeOf, testSeed } from '@tooling/vitest/needs'
 import { randomFrom } from '@tooling/vitest/random'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { createStateTable } from '@x/state-codec/postgres'
@@ -11,10 +11,9 @@ import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { type ResumingClient, connectResumingClient } from './resuming-client.ts'
 import { type ResumingFleet, startResumingFleet } from './resuming-fleet.ts'
 
-// `LINK_CHAOS_SEED=… npm test -- e2e older-clients-chaos` repeats a run. Each wave of 20 calls has two faults. The first
+// `MCP_TEST_SEED=… npm test -- e2e older-clients-chaos` repeats a run. Each wave of 20 calls has two faults. The first
 // has a restart of the store; three waves inject each kind of fault between each pair of answers. What a store does is in the
 // first, so for each change the second store has no other.
-const seed = Number(process.env['LINK_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
 const counts = { redis: sizeOf({ change: 40, night: 200 }), postgres: sizeOf({ change: 20, night: 200 }) }
 
 /** The number of concurrent calls that ask. One more call works at the same time. */
@@ -105,11 +104,11 @@ interface Wave {
 }
 
 async function runChaos(environment: NodeJS.ProcessEnv, store: Store, count: number): Promise<void> {
-  process.stdout.write(`LINK_CHAOS_SEED=${seed}, ${count} calls\n`)
+  process.stdout.write(`MCP_TEST_SEED=${testSeed}, ${count} calls\n`)
   const effects = join(dirname(program.path), `effects-${Object.keys(environment).join()}`)
   await using fleet = await startResumingFleet(program.path, { ...environment, EFFECTS: effects })
   const clients = await Promise.all(Array.from({ length: concurrency + 1 }, () => connectResumingClient(fleet.url)))
-  const random = randomFrom(seed)
+  const random = randomFrom(testSeed)
   const worked: JsonObject[] = []
   for (let first = 0; first < count; first += concurrency) {
     const responses = await runWave(fleet, clients, { first, count, store, random })
@@ -138,7 +137,7 @@ function textOf({ result }: JsonObject): unknown {
 }
 
 describeNeeding('redis', 'calls of older clients over instances that share Redis', (redis) => {
-  test(`continue behind a round-robin balancer while instances are killed or frozen (LINK_CHAOS_SEED=${seed}) [LEG-092 LEG-093 LEG-094]`, async () => {
+  test(`continue behind a round-robin balancer while instances are killed or frozen (MCP_TEST_SEED=${testSeed}) [LEG-092 LEG-093 LEG-094]`, async () => {
     const server = await startRedis(redis)
     try {
       await runChaos({ REDIS_PATH: server.path }, server, counts.redis)
@@ -148,7 +147,7 @@ describeNeeding('redis', 'calls of older clients over instances that share Redis
   })
 })
 
-test(`calls of older clients over instances that share PostgreSQL continue (LINK_CHAOS_SEED=${seed}) [LEG-092 LEG-093 LEG-094]`, async () => {
+test(`calls of older clients over instances that share PostgreSQL continue (MCP_TEST_SEED=${testSeed}) [LEG-092 LEG-093 LEG-094]`, async () => {
   const server = await startPostgres()
   const pool = server.pool()
   try {

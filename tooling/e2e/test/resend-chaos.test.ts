@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { randomFrom } from '@tooling/vitest/random'
-import { sizeOf } from '@tooling/vitest/needs'
+import { sizeOf, testSeed } from '@tooling/vitest/needs'
 import { createStateTable } from '@x/state-codec/postgres'
 import { expect, test } from 'vitest'
 import { effectsByStep, environmentOf, expectNoTaskLeft, leaseMs, runUnderFaults, startChaosParts } from './chaos.ts'
@@ -8,8 +8,7 @@ import { startCuttingProxy } from './cutting-proxy.ts'
 import { startProcessFleet } from './process-fleet.ts'
 import { colorFor, type Job, type ResendRun, runClient } from './resending-client.ts'
 
-// `RESEND_CHAOS_SEED=… npm test -- e2e resend-chaos` repeats a run.
-const seed = Number(process.env['RESEND_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
+// `MCP_TEST_SEED=… npm test -- e2e resend-chaos` repeats a run.
 const taskCount = sizeOf({ change: 12, night: 500 })
 const callCount = sizeOf({ change: 48, night: 2000 })
 
@@ -33,21 +32,24 @@ function expectedText({ tool, name }: Job, effects: ReadonlyMap<string, string>)
   return [name, one, first, two, second, three].join(' ')
 }
 
-test(`every call ends without a manual retry, and no work is done twice (RESEND_CHAOS_SEED=${seed})`, async () => {
-  process.stdout.write(`RESEND_CHAOS_SEED=${seed}, ${taskCount} tasks and ${callCount} calls\n`)
+test(`every call ends without a manual retry, and no work is done twice (MCP_TEST_SEED=${testSeed})`, async () => {
+  process.stdout.write(`MCP_TEST_SEED=${testSeed}, ${taskCount} tasks and ${callCount} calls\n`)
   await using fleet = await startProcessFleet(parts.program.path, 3, environmentOf(parts.database))
-  await using proxy = await startCuttingProxy({ ports: () => fleet.ports, random: randomFrom(seed + 1) })
+  await using proxy = await startCuttingProxy({ ports: () => fleet.ports, random: randomFrom(testSeed + 1) })
   const counts = { sent: 0, lost: 0, unavailable: 0 }
   const outcomes: ResendRun['outcomes'] = []
-  const jobs = createJobs(randomFrom(seed + 2))
+  const jobs = createJobs(randomFrom(testSeed + 2))
   let extra = 0
-  const faults = await runUnderFaults({ fleet, database: parts.database, random: randomFrom(seed) }, async (isHit) => {
-    const isOver = (): boolean => isHit() && proxy.cuts > 5 && counts.lost > 5
-    const nextJob = (): Job | undefined =>
-      jobs.pop() ?? (isOver() ? undefined : { tool: 'pair', name: `extra-${extra++}` })
-    const run: ResendRun = { nextJob, counts, outcomes }
-    await Promise.all(Array.from({ length: clientCount }, (_, index) => runClient(proxy.url, `caller-${index}`, run)))
-  })
+  const faults = await runUnderFaults(
+    { fleet, database: parts.database, random: randomFrom(testSeed) },
+    async (isHit) => {
+      const isOver = (): boolean => isHit() && proxy.cuts > 5 && counts.lost > 5
+      const nextJob = (): Job | undefined =>
+        jobs.pop() ?? (isOver() ? undefined : { tool: 'pair', name: `extra-${extra++}` })
+      const run: ResendRun = { nextJob, counts, outcomes }
+      await Promise.all(Array.from({ length: clientCount }, (_, index) => runClient(proxy.url, `caller-${index}`, run)))
+    },
+  )
   const { sent, lost, unavailable } = counts
   process.stdout.write(
     `${faults.length} faults: ${faults.join(', ')}

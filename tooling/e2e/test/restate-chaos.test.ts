@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { findFreePort } from '@tooling/real-servers/free-port'
 import { type RealRestate, startRestate } from '@tooling/real-servers/restate'
 import { randomFrom } from '@tooling/vitest/random'
-import { sizeOf } from '@tooling/vitest/needs'
+import { sizeOf, testSeed } from '@tooling/vitest/needs'
 import { expect, test } from 'vitest'
 import {
   effectsByStep,
@@ -17,8 +17,7 @@ import { driveTasks, type TaskOutcome, expectOutcomes } from './paint-tasks.ts'
 import { type ProcessFleet, startProcessFleet } from './process-fleet.ts'
 import { startTcpBalancer } from './tcp-balancer.ts'
 
-// `RESTATE_CHAOS_SEED=… npm test -- e2e restate-chaos` repeats a run.
-const seed = Number(process.env['RESTATE_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
+// `MCP_TEST_SEED=… npm test -- e2e restate-chaos` repeats a run.
 const count = sizeOf({ change: 20, night: 200 })
 
 const parts = startChaosParts()
@@ -43,7 +42,7 @@ interface ChaosTargets {
 
 /** Runs a load while workers are killed and frozen, and instances and Restate killed. The first faults are one of each kind. */
 async function runUnderFaults({ fleet, workers, server }: ChaosTargets, load: Load): Promise<readonly string[]> {
-  const random = randomFrom(seed)
+  const random = randomFrom(testSeed)
   const kinds = ['kill a worker', 'kill Restate', 'freeze a worker', 'kill an instance']
   return repeatFaults(load, async (faults) => {
     await setTimeout(300 + random() * 700)
@@ -61,8 +60,8 @@ async function runUnderFaults({ fleet, workers, server }: ChaosTargets, load: Lo
   })
 }
 
-test(`tasks that run on Restate end once, with the right result, while Restate and its workers are killed [ENG-011 ENG-012] (RESTATE_CHAOS_SEED=${seed})`, async () => {
-  process.stdout.write(`RESTATE_CHAOS_SEED=${seed}, ${count} tasks\n`)
+test(`tasks that run on Restate end once, with the right result, while Restate and its workers are killed [ENG-011 ENG-012] (MCP_TEST_SEED=${testSeed})`, async () => {
+  process.stdout.write(`MCP_TEST_SEED=${testSeed}, ${count} tasks\n`)
   const server = await startRestate()
   const environment = { ...environmentOf(parts.database), RESTATE_INGRESS: server.ingress }
   const workers = [await startWorker(environment), await startWorker(environment)]
@@ -72,7 +71,7 @@ test(`tasks that run on Restate end once, with the right result, while Restate a
     await server.register(balancer.url)
     const ended: TaskOutcome[] = []
     const faults = await runUnderFaults({ fleet, workers, server }, (isHit) =>
-      driveTasks({ fleet, count, seed }, ended, isHit),
+      driveTasks({ fleet, count, seed: testSeed }, ended, isHit),
     )
     process.stdout.write(`${faults.length} faults: ${faults.join(', ')}\n`)
     expect([...faults.slice(0, 2), fleet.crashes]).toEqual(['kill a worker', 'kill Restate', 0])

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { randomFrom } from '@tooling/vitest/random'
-import { sizeOf } from '@tooling/vitest/needs'
+import { sizeOf, testSeed } from '@tooling/vitest/needs'
 import { expect, test } from 'vitest'
 import {
   databaseRestart,
@@ -14,18 +14,17 @@ import {
 import { driveTasks, type TaskOutcome, expectOutcomes } from './paint-tasks.ts'
 import { startProcessFleet } from './process-fleet.ts'
 
-// `TASKS_CHAOS_SEED=… npm test -- e2e tasks-chaos` repeats a run. The faults are the same, but their exact times differ.
-const seed = Number(process.env['TASKS_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
+// `MCP_TEST_SEED=… npm test -- e2e tasks-chaos` repeats a run. The faults are the same, but their exact times differ.
 const count = sizeOf({ change: 40, night: 200 })
 
 const parts = startChaosParts()
 
-test(`tasks end once, with the right result, while their processes and their database are killed (TASKS_CHAOS_SEED=${seed})`, async () => {
-  process.stdout.write(`TASKS_CHAOS_SEED=${seed}, ${count} tasks\n`)
+test(`tasks end once, with the right result, while their processes and their database are killed (MCP_TEST_SEED=${testSeed})`, async () => {
+  process.stdout.write(`MCP_TEST_SEED=${testSeed}, ${count} tasks\n`)
   await using fleet = await startProcessFleet(parts.program.path, 3, environmentOf(parts.database))
   const ended: TaskOutcome[] = []
-  const faults = await runUnderFaults({ fleet, database: parts.database, random: randomFrom(seed) }, (isHit) =>
-    driveTasks({ fleet, count, seed }, ended, isHit),
+  const faults = await runUnderFaults({ fleet, database: parts.database, random: randomFrom(testSeed) }, (isHit) =>
+    driveTasks({ fleet, count, seed: testSeed }, ended, isHit),
   )
   process.stdout.write(`${faults.length} faults: ${faults.join(', ')}\n`)
   expect([faults[1], fleet.crashes]).toEqual([databaseRestart, 0])

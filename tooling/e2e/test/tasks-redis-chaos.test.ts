@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { connectRedis, startRedis } from '@tooling/real-servers/redis'
 import { randomFrom } from '@tooling/vitest/random'
-import { sizeOf } from '@tooling/vitest/needs'
+import { sizeOf, testSeed } from '@tooling/vitest/needs'
 import { taskAdmin } from '@x/tasks/admin'
 import { redisEngine } from '@x/tasks/redis'
 import { expect, test } from 'vitest'
@@ -9,21 +9,20 @@ import { databaseRestart, effectsByStep, environmentOf, leaseMs, runUnderFaults,
 import { driveTasks, type TaskOutcome, expectOutcomes } from './paint-tasks.ts'
 import { startProcessFleet } from './process-fleet.ts'
 
-// `TASKS_CHAOS_SEED=… npm test -- e2e tasks-redis-chaos` repeats a run. The exact times of the faults differ.
-const seed = Number(process.env['TASKS_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
+// `MCP_TEST_SEED=… npm test -- e2e tasks-redis-chaos` repeats a run. The exact times of the faults differ.
 const count = sizeOf({ change: 60, night: 200 })
 
 const parts = startChaosParts()
 
-test(`tasks in Redis end once, with the right result, while their processes and Redis are killed (TASKS_CHAOS_SEED=${seed})`, async () => {
-  process.stdout.write(`TASKS_CHAOS_SEED=${seed}, ${count} tasks\n`)
+test(`tasks in Redis end once, with the right result, while their processes and Redis are killed (MCP_TEST_SEED=${testSeed})`, async () => {
+  process.stdout.write(`MCP_TEST_SEED=${testSeed}, ${count} tasks\n`)
   const redis = await startRedis('redis-server')
   try {
     const environment = { ...environmentOf(parts.database), REDIS_URL: redis.url }
     await using fleet = await startProcessFleet(parts.program.path, 3, environment)
     const ended: TaskOutcome[] = []
-    const faults = await runUnderFaults({ fleet, database: redis, random: randomFrom(seed) }, (isHit) =>
-      driveTasks({ fleet, count, seed }, ended, isHit),
+    const faults = await runUnderFaults({ fleet, database: redis, random: randomFrom(testSeed) }, (isHit) =>
+      driveTasks({ fleet, count, seed: testSeed }, ended, isHit),
     )
     process.stdout.write(`${faults.length} faults: ${faults.join(', ')}\n`)
     expect([faults[1], fleet.crashes]).toEqual([databaseRestart, 0])
