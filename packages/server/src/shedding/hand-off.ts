@@ -15,7 +15,7 @@ const freeStopCount = 2
 /**
  * Share of the grace period for which a stopping instance keeps a call running before it hands it off, by how many
  * stopping instances have handed it off before. Without this wait, a call could visit every stopping instance of a
- * deployment. With a grace period of 10 seconds, a call of 35 seconds moves at most four times. The last quarter is for
+ * deployment. With a grace period of 10 seconds, a call of 35 seconds moves at most six times. The last quarter is for
  * the handler's running step.
  */
 const graceShares = [0, 1 / 2, 1 / 2, 3 / 4] as const
