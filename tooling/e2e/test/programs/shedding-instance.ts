@@ -52,7 +52,8 @@ const server = createServer({
   state: sealedState({ keys: STATE_KEYS.split(',') }),
   tools: [work, render],
   extensions: [recordSheds],
-  shedding: sheddingSettings(ALWAYS === undefined ? {} : { policy: () => true, minWorkMs: 0 }),
+  // Without a policy, a call would also leave an instance whose event loop is late because the machine is busy.
+  shedding: sheddingSettings(ALWAYS === undefined ? { policy: () => false } : { policy: () => true, minWorkMs: 0 }),
 })
 
 const stopOnSignals = { noticeMs: Number(NOTICE_MS), graceMs: Number(GRACE_MS) }
