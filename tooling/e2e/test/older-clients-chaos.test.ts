@@ -11,9 +11,8 @@ import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { type ResumingClient, connectResumingClient } from './resuming-client.ts'
 import { type ResumingFleet, startResumingFleet } from './resuming-fleet.ts'
 
-// `MCP_TEST_SEED=… npm test -- e2e older-clients-chaos` repeats a run. Each wave of 20 calls has two faults. The first
-// has a restart of the store; three waves inject each kind of fault between each pair of answers. What a store does is in the
-// first, so for each change the second store has no other.
+// Each wave of 20 calls has two faults. The first has a restart of the store; three waves inject each kind of fault
+// between each pair of answers. What a store does is in the first, so for each change the second store has no other.
 const counts = { redis: sizeOf({ change: 40, night: 200 }), postgres: sizeOf({ change: 20, night: 200 }) }
 
 /** The number of concurrent calls that ask. One more call works at the same time. */

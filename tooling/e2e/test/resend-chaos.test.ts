@@ -8,7 +8,6 @@ import { startCuttingProxy } from './cutting-proxy.ts'
 import { startProcessFleet } from './process-fleet.ts'
 import { colorFor, type Job, type ResendRun, runClient } from './resending-client.ts'
 
-// `MCP_TEST_SEED=… npm test -- e2e resend-chaos` repeats a run.
 const taskCount = sizeOf({ change: 12, night: 500 })
 const callCount = sizeOf({ change: 48, night: 2000 })
 

@@ -17,7 +17,6 @@ import { driveTasks, type TaskOutcome, expectOutcomes } from './paint-tasks.ts'
 import { type ProcessFleet, startProcessFleet } from './process-fleet.ts'
 import { startTcpBalancer } from './tcp-balancer.ts'
 
-// `MCP_TEST_SEED=… npm test -- e2e restate-chaos` repeats a run.
 const count = sizeOf({ change: 20, night: 200 })
 
 const parts = startChaosParts()

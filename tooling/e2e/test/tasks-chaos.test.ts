@@ -14,7 +14,7 @@ import {
 import { driveTasks, type TaskOutcome, expectOutcomes } from './paint-tasks.ts'
 import { startProcessFleet } from './process-fleet.ts'
 
-// `MCP_TEST_SEED=… npm test -- e2e tasks-chaos` repeats a run. The faults are the same, but their exact times differ.
+// The same seed has the same faults, but their exact times differ.
 const count = sizeOf({ change: 40, night: 200 })
 
 const parts = startChaosParts()

@@ -9,7 +9,7 @@ import { databaseRestart, effectsByStep, environmentOf, leaseMs, runUnderFaults,
 import { driveTasks, type TaskOutcome, expectOutcomes } from './paint-tasks.ts'
 import { startProcessFleet } from './process-fleet.ts'
 
-// `MCP_TEST_SEED=… npm test -- e2e tasks-redis-chaos` repeats a run. The exact times of the faults differ.
+// The same seed has the same faults, but their exact times differ.
 const count = sizeOf({ change: 60, night: 200 })
 
 const parts = startChaosParts()
