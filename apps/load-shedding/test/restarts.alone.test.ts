@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { get } from 'node:http'
 import { join } from 'node:path'
 import { describeNeeding, isNight } from '@tooling/vitest/needs'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -54,6 +56,23 @@ describe("behind Node's cluster", () => {
     const { completed, wrong, moved, repeated } = stage.board.totals()
     expect({ completed, wrong, moved }).toEqual({ completed: 9, wrong: 0, moved: 0 })
     expect(repeated).toBeGreaterThan(0)
+  })
+
+  test('a connection on its way to an instance that stops is passed to another one', async () => {
+    await using fixture = await open('cluster')
+    const { stage, pids } = fixture
+    const url = new URL('/healthz', stage.fleet.url)
+    // One for each instance, as the cluster takes turns.
+    const requests = pids().map(() => get(url, { agent: false }))
+    const responses = Promise.all(requests.map((request) => once(request, 'response')))
+    // They are connected after this tick, and the cluster has not accepted them yet.
+    await new Promise<void>((resolve) => process.nextTick(resolve))
+    const restarted = stage.fleet.restart(1)
+    // The primary does not run for long enough that an instance without connections could exit meanwhile.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+    expect((await responses).map(([{ statusCode }]) => statusCode)).toEqual([200, 200, 200])
+    for (const request of requests) request.destroy()
+    await restarted
   })
 
   test('a killed instance is replaced, and its calls start again from the beginning', async () => {

@@ -28,7 +28,13 @@ process.on('message', (command: InstanceCommand) => {
 })
 // Node's cluster does not check readiness. After `disconnect()` it sends no new connection to this worker, and the
 // worker serves the connections that it has.
-process.once('SIGTERM', () => void cluster.worker?.disconnect())
+process.once('SIGTERM', () => {
+  if (cluster.worker === undefined) return
+  // The primary may be passing a connection to this worker, which has to return it. If the process exited before the
+  // primary confirms the disconnect, that connection would stay open, and nobody would serve it.
+  process.channel?.ref()
+  cluster.worker.disconnect()
+})
 // The parent process has ended.
 process.once('disconnect', () => process.exit(0))
 
@@ -37,7 +43,7 @@ watchEventLoopDelay((eventLoopDelayMs) => {
   report({ kind: 'load', eventLoopDelayMs, running, isReady })
 })
 report({ kind: 'listening', pid: process.pid })
-// The channel must not keep the process alive. Only the server does.
+// Until SIGTERM, the server keeps the process alive, and the channel does not.
 process.channel?.unref()
 
 function ignoreFailure(): void {}
